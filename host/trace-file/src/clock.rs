@@ -2,6 +2,7 @@
 
 use crate::layout::StampBytes;
 use crate::{Nanos, Ticks};
+use std::time::Duration;
 
 /// One reading of three clocks as close together as possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,16 @@ impl Stamp {
             realtime: read(libc::CLOCK_REALTIME),
             monotonic_raw,
         })
+    }
+
+    /// One that is long enough after this one to give the rate: in a program's first milliseconds,
+    /// it is waited for.
+    pub(crate) fn later(self, clock: ClockKind) -> Option<Self> {
+        let age = Self::monotonic_raw_now()
+            .0
+            .saturating_sub(self.monotonic_raw.0);
+        std::thread::sleep(Duration::from_nanos(ENOUGH.0.saturating_sub(age)));
+        Self::now(clock)
     }
 
     /// CLOCK_MONOTONIC_RAW now.

@@ -146,10 +146,7 @@ impl Head {
             )
         })?;
         let first = Stamp::from(header.first);
-        let latest = match header.stamps.get() {
-            0 => first,
-            taken => Stamp::from(header.latest[(taken.wrapping_sub(1) % 2) as usize]),
-        };
+        let latest = latest_stamp(header);
         let executable = text(&header.executable);
         let end = header
             .command
@@ -473,7 +470,7 @@ pub(crate) fn rate(heads: &[Head], first: &Head) -> Option<Rate> {
     }
     let here = boot_id()
         .is_some_and(|id| id == first.boot_id)
-        .then(|| later(first.first, first.clock))
+        .then(|| first.first.later(first.clock))
         .flatten();
     here.filter(|now| now.monotonic_raw - first.first.monotonic_raw >= ENOUGH)
         .and_then(|now| Rate::between(first.first, now))
@@ -481,18 +478,13 @@ pub(crate) fn rate(heads: &[Head], first: &Head) -> Option<Rate> {
         .or_else(|| Rate::between(first.first, latest))
 }
 
-/// A stamp long enough after `first` to give the rate. If the program was killed in its first
-/// milliseconds and its trace is opened at once, this waits until a stamp is late enough.
-fn later(first: Stamp, clock: ClockKind) -> Option<Stamp> {
-    let now = Stamp::now(clock)?;
-    let left = ENOUGH
-        .0
-        .saturating_sub((now.monotonic_raw - first.monotonic_raw).0);
-    if left == 0 {
-        return Some(now);
+/// The latest stamp in a process's header; the first again if there was no other.
+pub(crate) fn latest_stamp(header: &ProcessHeader) -> Stamp {
+    match header.stamps.get() {
+        0 => header.first,
+        taken => header.latest[(taken.wrapping_sub(1) % 2) as usize],
     }
-    std::thread::sleep(std::time::Duration::from_nanos(left));
-    Stamp::now(clock)
+    .into()
 }
 
 /// This boot of this machine.
