@@ -259,7 +259,7 @@ impl<'a> Collect<'a> {
             let sum = sums.entry(open.key);
             let sum = sum.or_insert_with(|| Sum::new(open.kind, open.address));
             sum.open += 1;
-            sum.waiters.entry(open.function.clone()).or_default();
+            sum.waiters.entry(open.function.clone()).or_default().open += 1;
             // Exec has ended its thread.
             if replaced {
                 continue;

@@ -10,7 +10,10 @@ use std::rc::Rc;
 /// Some waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
+    /// Those that have ended.
     pub waits: u64,
+    /// Those that have not, of which no time is known.
+    pub open: u64,
     pub total: Nanos,
     pub worst: Nanos,
     pub shortest: Option<Nanos>,
@@ -23,11 +26,18 @@ impl Stat {
             total: time,
             worst: time,
             shortest: Some(time),
+            ..Stat::default()
         });
+    }
+
+    /// All that have begun.
+    pub fn begun(&self) -> u64 {
+        self.waits + self.open
     }
 
     pub fn merge(&mut self, other: &Stat) {
         self.waits += other.waits;
+        self.open += other.open;
         self.total = Nanos(self.total.0.saturating_add(other.total.0));
         self.worst = self.worst.max(other.worst);
         self.shortest = match (self.shortest, other.shortest) {

@@ -45,6 +45,6 @@ pub fn print(out: &mut dyn Write, locks: &[Lock]) -> io::Result<()> {
 
 fn functions(functions: &Functions) -> String {
     let all = by_time(functions).into_iter();
-    let all = all.map(|(name, stat)| format!("{name} \u{d7}{}", stat.waits));
+    let all = all.map(|(name, stat)| format!("{name} \u{d7}{}", stat.begun()));
     all.collect::<Vec<String>>().join("; ")
 }

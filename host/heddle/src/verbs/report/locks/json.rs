@@ -46,6 +46,7 @@ fn functions(functions: &Functions) -> Vec<Value> {
         json!({
             "function": name,
             "waits": stat.waits,
+            "open": stat.open,
             "total_ns": stat.total.0,
             "max_ns": stat.worst.0,
         })

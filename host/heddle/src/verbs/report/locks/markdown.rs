@@ -40,6 +40,6 @@ pub fn print(out: &mut dyn Write, locks: &[Lock], several: bool) -> io::Result<(
 
 fn functions(functions: &Functions) -> Vec<String> {
     let all = by_time(functions).into_iter();
-    all.map(|(name, stat)| format!("{name} \u{d7}{}", stat.waits))
+    all.map(|(name, stat)| format!("{name} \u{d7}{}", stat.begun()))
         .collect()
 }

@@ -18,8 +18,7 @@ pub fn print(out: &mut dyn Write, locks: &[Lock], several: bool) -> io::Result<(
     )?;
     for lock in locks {
         let all = &lock.sum.all;
-        let time = |time: Option<Nanos>| time.map_or("-".to_owned(), |time| time.to_string());
-        let some = |time: Nanos| time_of(all.waits, time).map(Nanos);
+        let some = |time: Nanos| time_of(all.waits, time);
         writeln!(
             out,
             "{:>12}{:>12}{:>12}{:>12}{:>12}  {}",
@@ -49,8 +48,13 @@ pub fn print(out: &mut dyn Write, locks: &[Lock], several: bool) -> io::Result<(
     Ok(())
 }
 
-fn time_of(waits: u64, time: Nanos) -> Option<u64> {
-    (waits > 0).then_some(time.0)
+/// A time of waits, if any has ended.
+fn time_of(waits: u64, time: Nanos) -> Option<Nanos> {
+    (waits > 0).then_some(time)
+}
+
+fn time(time: Option<Nanos>) -> String {
+    time.map_or("-".to_owned(), |time| time.to_string())
 }
 
 fn functions(out: &mut dyn Write, what: &str, functions: &Functions) -> io::Result<()> {
@@ -60,10 +64,10 @@ fn functions(out: &mut dyn Write, what: &str, functions: &Functions) -> io::Resu
             out,
             "{:>12}{:>12}{:>12}{:>12}{:>12}    {what} {name}",
             "",
-            stat.waits,
-            stat.total.to_string(),
+            stat.begun(),
+            time(time_of(stat.waits, stat.total)),
             "",
-            stat.worst.to_string()
+            time(time_of(stat.waits, stat.worst))
         )?;
     }
     rest(out, all.len())
