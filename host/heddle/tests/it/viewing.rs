@@ -224,7 +224,7 @@ fn a_suspension_is_a_line_with_its_place_and_who_resumed_it() {
     assert!(tree.contains(&first), "{tree}");
     // The fiber is suspended in a call, and it is said in which.
     let (tree, _) = said(path, &["tree", "--strand", "4"]);
-    let expected = "    body()  105 ns\n      step()  95 ns\n        suspended in step(), resumed by fiber body() on thread app  80 ns";
+    let expected = "    body()  105 ns\n      step()  95 ns\n        suspended in step(), resumed after fiber body() on thread app  80 ns";
     assert!(tree.contains(expected), "{tree}");
 }
 

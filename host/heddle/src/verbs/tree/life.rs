@@ -345,10 +345,23 @@ impl Living<'_> {
             }
             Some(strand) => {
                 let name = self.names.borrow_mut().strand(&strand);
-                format!(", resumed by {} {name} on thread {on}", strand.kind.name())
+                let own = self.all.find(self.id).map(|index| self.all.get(index).kind);
+                let by = by_or_after(own, strand.kind);
+                let kind = strand.kind.name();
+                format!(", resumed {by} {kind} {name} on thread {on}")
             }
             None => format!(", resumed on thread {on}"),
         }
+    }
+}
+
+/// How `other`, which a thread ran before a strand of the kind `own`, is said to have resumed that.
+/// A coroutine is resumed by a call. A fiber may have switched to another stack first, which then
+/// went on here: without a call in between, nothing tells.
+pub(super) fn by_or_after(own: Option<Kind>, other: Kind) -> &'static str {
+    match other {
+        Kind::Fiber if own != Some(Kind::Coroutine) => "after",
+        _ => "by",
     }
 }
 

@@ -262,7 +262,9 @@ fn one(
         writeln!(out, "  awaited by   {}", named(by))?;
     }
     if let Some(resumer) = strand.resumer.filter(|&by| Some(by) != strand.parent) {
-        writeln!(out, "  first run by {}", named(resumer))?;
+        let other = all.find(resumer).map(|index| all.get(index).kind);
+        let by = other.map_or("by", |other| life::by_or_after(Some(strand.kind), other));
+        writeln!(out, "  first run {by} {}", named(resumer))?;
     }
     if let Some(why) = strand.doubts().why() {
         writeln!(out, "  not sure     {why}")?;
