@@ -220,7 +220,9 @@ impl State {
             self.strands = Tree::new(&depths, |row| strands.rows[row].count == 1 || few);
         }
         if let Some(data) = &model.timeline {
-            let timeline = self.timeline.get_or_insert_with(|| Timeline::new(data));
+            let strands = model.strands.as_ref();
+            let new = || Timeline::new(data, strands);
+            let timeline = self.timeline.get_or_insert_with(new);
             timeline.list.fit(lines(data, timeline).len(), page);
         }
         let life = model.life.as_ref().and_then(|life| life.rows.as_ref());
@@ -267,7 +269,7 @@ impl State {
                 let lines = lines(data, timeline);
                 let what = lines.get(timeline.list.selected)?.what;
                 let step = timeline.span / self.time_columns() as u64;
-                let index = match under(data, what, timeline.cursor, step) {
+                let index = match under(data, &timeline.known, what, timeline.cursor, step) {
                     Under::Call(call) => call.function,
                     Under::Summed(sum) => sum.function,
                     _ => return None,

@@ -39,6 +39,7 @@ const KEYS: &[(&str, &str)] = &[
     ("", "[f] a call, ▁▄█ short calls: how much of the time"),
     ("", "█ runs  · suspended  L lock  c condition, join"),
     ("", "k in the kernel  r ready, without a processor"),
+    ("", "? not known: after the last event, no end seen"),
     ("life", ""),
     ("Esc", "back to the strands"),
     ("", ""),

@@ -8,8 +8,8 @@ use crate::model::Model;
 use crate::state::{DETAILS, State};
 use crate::text::{count, fill, fit, precise, time, width};
 use crate::timeline::{
-    Line, Rows, Strip, Timeline, Under, What, calls_on, lines, strip, summed_on, summed_within,
-    under,
+    Line, Rows, Strip, Timeline, Under, What, calls_on, lines, lives_until, strip, summed_on,
+    summed_within, under,
 };
 use heddle_view::{Call, Data, Strand, Why};
 
@@ -113,11 +113,18 @@ impl Picture<'_> {
         match what {
             What::Strand(strand) => {
                 let column = |column| self.timeline.column(column, self.columns);
-                let strip = strip(self.data, strand, self.columns, column);
+                let strip = strip(
+                    self.data,
+                    &self.timeline.known,
+                    strand,
+                    self.columns,
+                    column,
+                );
                 for (x, state) in (self.left..).zip(strip) {
                     let (letter, look) = match state {
                         Strip::Nothing => continue,
                         Strip::Runs => ('█', RUNS),
+                        Strip::NotKnown => ('?', FAINT),
                         Strip::Waits(why) => wait(why),
                     };
                     screen.text(x, y, 1, letter.encode_utf8(&mut [0; 4]), look);
@@ -132,10 +139,14 @@ impl Picture<'_> {
     /// How many of a group's listed strands live.
     fn group(&self, screen: &mut Screen<'_>, y: u16, group: u32) {
         let mut changes = vec![0_i64; self.columns + 1];
-        let Timeline { from, span, .. } = *self.timeline;
+        let &Timeline { from, span, .. } = self.timeline;
         let last = from.saturating_add(span);
-        for (strand, _) in self.data.strands.iter().filter(|(_, of)| *of == group) {
-            let died = strand.died.unwrap_or(self.data.end).max(strand.born);
+        let strands = self.data.strands.iter().zip(&self.timeline.known);
+        for (((strand, of), known), index) in strands.zip(0..) {
+            if *of != group {
+                continue;
+            }
+            let died = lives_until(self.data, index, known);
             if died < from || strand.born > last {
                 continue;
             }
@@ -278,7 +289,13 @@ impl Picture<'_> {
         let at = format!(" {} ", precise(self.timeline.cursor, step));
         screen.text(2, y, width, &at, BOLD);
         let Some(what) = what else { return };
-        let said = match under(self.data, what, self.timeline.cursor, step) {
+        let said = match under(
+            self.data,
+            &self.timeline.known,
+            what,
+            self.timeline.cursor,
+            step,
+        ) {
             Under::Call(call) => self.call(call),
             Under::Summed(sum) => [
                 format!(
@@ -294,6 +311,11 @@ impl Picture<'_> {
             ],
             Under::Pause(pause) => self.pause(pause),
             Under::Runs => ["runs".to_owned(), self.of_row(model, what), String::new()],
+            Under::NotKnown(until) => [
+                format!("nothing is known after its last event, at {}", time(until)),
+                self.of_row(model, what),
+                String::new(),
+            ],
             Under::Nothing => [self.of_row(model, what), String::new(), String::new()],
         };
         for (y, text) in (y + 1..).zip(said) {

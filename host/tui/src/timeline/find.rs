@@ -1,5 +1,6 @@
 //! What lies where: calls and sums of a strand, and how it lives.
 
+use super::known::Known;
 use super::lines::What;
 use heddle_view::{Call, Cell, Data, Pause, Why};
 
@@ -98,12 +99,14 @@ pub enum Under<'a> {
     Pause(&'a Pause),
     /// The strand runs.
     Runs,
+    /// Nothing is known of the strand after this time, nor its end.
+    NotKnown(u64),
     /// Nothing.
     Nothing,
 }
 
 /// What lies on a line at a time, or within so much time behind it.
-pub fn under(data: &Data, what: What, time: u64, step: u64) -> Under<'_> {
+pub fn under<'a>(data: &'a Data, known: &[Known], what: What, time: u64, step: u64) -> Under<'a> {
     match what {
         What::Calls(strand, depth) => {
             let to = time.saturating_add(step.max(1));
@@ -128,19 +131,24 @@ pub fn under(data: &Data, what: What, time: u64, step: u64) -> Under<'_> {
             let around = behind.checked_sub(1).map(|at| &pauses[at]);
             match around.filter(|pause| pause.to > time) {
                 Some(pause) => Under::Pause(pause),
-                None if lives(data, strand, time) => Under::Runs,
-                None => Under::Nothing,
+                None => match (lives(data, known, strand, time), known.get(strand as usize)) {
+                    (false, _) => Under::Nothing,
+                    (true, Some(known)) if known.is_over(time) => Under::NotKnown(known.until),
+                    (true, _) => Under::Runs,
+                },
             }
         }
         _ => Under::Nothing,
     }
 }
 
-fn lives(data: &Data, strand: u32, time: u64) -> bool {
-    let strand = data.strands.get(strand as usize).map(|(strand, _)| strand);
-    strand.is_some_and(|strand| {
-        strand.born <= time && strand.died.unwrap_or(data.end).max(strand.born) >= time
-    })
+/// Whether a strand has begun, and was not seen to end.
+fn lives(data: &Data, known: &[Known], strand: u32, time: u64) -> bool {
+    let index = strand as usize;
+    let (Some((strand, _)), Some(known)) = (data.strands.get(index), known.get(index)) else {
+        return false;
+    };
+    strand.born <= time && (known.open && time <= data.end || time <= known.until)
 }
 
 /// What a strand does for most of a column's time.
@@ -152,6 +160,8 @@ pub enum Strip {
     Runs,
     /// It does not run.
     Waits(Why),
+    /// Its last event is before, and no end of it was seen.
+    NotKnown,
 }
 
 const WHYS: [Why; 5] = [
@@ -165,6 +175,7 @@ const WHYS: [Why; 5] = [
 /// How a strand lives, for each of the columns, whose times `column` gives in rising order.
 pub fn strip(
     data: &Data,
+    known: &[Known],
     strand: u32,
     columns: usize,
     column: impl Fn(usize) -> (u64, u64),
@@ -189,7 +200,9 @@ pub fn strip(
                 *sum = sum.saturating_add((share / u128::from(width)) as u64);
             }
         }
-        let alive = lives(data, strand, from) || lives(data, strand, to - 1);
+        let alive = lives(data, known, strand, from) || lives(data, known, strand, to - 1);
+        let over = known.get(strand as usize);
+        let over = over.is_some_and(|known| known.is_over(from));
         let waited: u64 = waits.iter().fold(0, |sum, &one| sum.saturating_add(one));
         if !alive {
             return Strip::Nothing;
@@ -197,6 +210,7 @@ pub fn strip(
         let longest = (0..WHYS.len()).max_by_key(|&why| waits[why]).unwrap_or(0);
         match waited > (to - from) / 2 {
             true => Strip::Waits(WHYS[longest]),
+            false if over => Strip::NotKnown,
             false => Strip::Runs,
         }
     };

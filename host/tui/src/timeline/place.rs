@@ -1,9 +1,11 @@
 //! Which part of the time is shown, and where the cursor is.
 
 use super::find::{Under, next_call, under};
+use super::known::{Known, known};
 use super::lines::{Line, What, lines};
 use crate::key::Key;
 use crate::list::List;
+use crate::model::Strands;
 use heddle_view::{Data, StrandKind};
 use std::collections::HashSet;
 
@@ -26,6 +28,8 @@ pub struct Timeline {
     pub rows: Rows,
     /// The lines; the last ones that were made.
     pub list: List,
+    /// Until when each strand is known, by its index.
+    pub known: Vec<Known>,
     /// What is open.
     open: HashSet<What>,
     /// The time at the left edge.
@@ -43,9 +47,10 @@ const ZOOM: u64 = 2;
 
 impl Timeline {
     /// The whole trace, what is of one thread alone being open.
-    pub fn new(data: &Data) -> Self {
+    pub fn new(data: &Data, strands: Option<&Strands>) -> Self {
         let mut timeline = Timeline {
             span: data.end.max(LEAST),
+            known: known(data, strands),
             ..Timeline::default()
         };
         // There may be nothing for long before the first call.
@@ -136,7 +141,7 @@ impl Timeline {
                     self.list.fit(lines(data, self).len(), page);
                 }
                 Some(row @ What::Calls(strand, depth)) => {
-                    let found = match under(data, row, self.cursor, step) {
+                    let found = match under(data, &self.known, row, self.cursor, step) {
                         Under::Call(call) => Some(call),
                         _ => next_call(data, (strand, depth), self.cursor, true),
                     };

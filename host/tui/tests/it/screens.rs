@@ -137,6 +137,68 @@ fn threads_of_one_name_are_told_apart_by_their_numbers() {
     }
 }
 
+/// The sample, in which the worker is killed while it runs: its last event is the end of a short
+/// call at 85 ms, which only the list of strands tells.
+fn killed() -> Model {
+    let mut model = model();
+    model.timeline.as_mut().unwrap().strands[1].0.died = None;
+    let rows = &mut model.strands.as_mut().unwrap().rows;
+    rows[1].last = 85_000_000;
+    model
+}
+
+#[test]
+fn what_was_not_seen_to_end_is_drawn_up_to_its_last_event() {
+    let model = killed();
+    // On the worker's row, after this part of the time.
+    let at = |size, part: usize| {
+        let mut state = State::new(size, false);
+        state.meet(&model);
+        let right = state.time_columns() * part / 100;
+        let keys = [Key::Char('4')]
+            .into_iter()
+            .chain([Key::Char('j'); 4])
+            .chain(std::iter::repeat_n(Key::Char('l'), right));
+        for key in keys {
+            (state, _) = update(state, &model, key);
+        }
+        state
+    };
+    for size in SIZES {
+        let text = shown(&model, &at(size, 90));
+        insta::assert_snapshot!(format!("killed_{}", size.0), text);
+    }
+    // It is so however near one looks.
+    let mut state = at(SIZES[0], 95);
+    for _ in 0..8 {
+        (state, _) = update(state, &model, Key::Char('+'));
+    }
+    let text = shown(&model, &state);
+    let row = text.lines().find(|line| line.contains("worker")).unwrap();
+    assert!(row.ends_with(&"?".repeat(60)), "{text}");
+}
+
+#[test]
+fn a_group_counts_no_thread_after_its_last_event() {
+    let mut model = killed();
+    let data = model.timeline.as_mut().unwrap();
+    // Both threads are of one group.
+    let group = data.strands[0].1;
+    data.strands[1].1 = group;
+    data.groups[group as usize].strands = 2;
+    let row = |model: &Model| {
+        let keys = [Key::Char('4'), Key::Char('t'), Key::Char('t')];
+        let text = screen(model, (80, 24), &keys);
+        let row = text.lines().find(|line| line.contains("thread ×2"));
+        row.unwrap().trim_end().to_owned()
+    };
+    assert!(row(&model).ends_with("█▄▄▄▄▄▄▄▄"), "{}", row(&model));
+    // A thread that waits for ever lives on.
+    let pauses = &mut model.timeline.as_mut().unwrap().pauses.kept;
+    pauses[0].open = true;
+    assert!(row(&model).ends_with("██████████"), "{}", row(&model));
+}
+
 #[test]
 fn the_timeline_zooms_to_a_call() {
     let keys = [
