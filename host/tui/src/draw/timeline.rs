@@ -384,7 +384,7 @@ impl Picture<'_> {
                     format!(", made by #{}", model.label(key))
                 });
                 format!(
-                    "{}{parent}: ran {}, suspended {}, {} calls",
+                    "{}{parent}: elapsed {}, suspended {}, {} calls",
                     self.strand(index),
                     time(strand.running),
                     time(strand.suspended),
@@ -394,7 +394,7 @@ impl Picture<'_> {
             What::Group(index) => {
                 let group = &self.data.groups[index as usize];
                 format!(
-                    "{} {} {}: ran {}, suspended {}, {} calls; {} of them are listed",
+                    "{} {} {}: elapsed {}, suspended {}, {} calls; {} of them are listed",
                     count(group.strands),
                     kind(group.kind),
                     group.name,
