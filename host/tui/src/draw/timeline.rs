@@ -4,7 +4,7 @@ use super::frame::Screen;
 use super::look::{BOLD, FAINT, PLAIN, RUNS, SUBJECT, bar, wait};
 use super::strands::kind;
 use super::{not_yet, ruler};
-use crate::model::Model;
+use crate::model::{Model, StrandKey};
 use crate::state::{DETAILS, State};
 use crate::text::{count, fill, fit, precise, time, width};
 use crate::timeline::{
@@ -18,6 +18,7 @@ pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
         return not_yet(screen, model, state, "the timeline");
     };
     let picture = Picture {
+        model,
         data,
         timeline,
         left: state.label_columns(),
@@ -29,7 +30,7 @@ pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
     let shown = lines.iter().enumerate().skip(list.top).take(state.page());
     for (y, (index, line)) in (2..).zip(shown) {
         let selected = index == list.selected;
-        picture.label(screen, model, y, line, selected);
+        picture.label(screen, y, line, selected);
         picture.line(screen, y, line.what);
         if selected && let Some(column) = timeline.column_of(timeline.cursor, picture.columns) {
             screen.select(picture.left + column as u16, y, 1);
@@ -37,10 +38,11 @@ pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
     }
     let y = state.layout().height + 1 - DETAILS;
     let what = lines.get(list.selected).map(|line| line.what);
-    picture.details(screen, model, y, state.layout().width, what);
+    picture.details(screen, y, state.layout().width, what);
 }
 
 struct Picture<'a> {
+    model: &'a Model,
     data: &'a Data,
     timeline: &'a Timeline,
     /// Columns of names.
@@ -60,7 +62,7 @@ impl Picture<'_> {
         ruler::draw(screen, self.timeline, self.left, self.columns);
     }
 
-    fn label(&self, screen: &mut Screen<'_>, model: &Model, y: u16, line: &Line, selected: bool) {
+    fn label(&self, screen: &mut Screen<'_>, y: u16, line: &Line, selected: bool) {
         let mark = match self.timeline.is_open(line.what) {
             true => "▾",
             false => "▸",
@@ -70,11 +72,7 @@ impl Picture<'_> {
         let text = match line.what {
             What::Strand(index) => {
                 let (strand, _) = &self.data.strands[index as usize];
-                let key = crate::model::StrandKey {
-                    process: strand.process as u32,
-                    number: strand.number,
-                };
-                let number = format!("#{}", model.label(key));
+                let number = self.number(strand);
                 let whole = format!("{mark}{} {number} {}", kind(strand.kind), named(strand));
                 match strand.tid {
                     // Threads of one name are told apart by what is behind it.
@@ -265,24 +263,27 @@ impl Picture<'_> {
             .map_or("", String::as_str)
     }
 
+    /// `#12`, or `#4711/12` where there are several processes.
+    fn number(&self, strand: &Strand) -> String {
+        let key = StrandKey {
+            process: strand.process as u32,
+            number: strand.number,
+        };
+        format!("#{}", self.model.label(key))
+    }
+
     fn strand(&self, index: u32) -> String {
         match self.data.strands.get(index as usize) {
             Some((strand, _)) => {
-                format!("{} #{} {}", kind(strand.kind), strand.number, named(strand))
+                let number = self.number(strand);
+                format!("{} {number} {}", kind(strand.kind), named(strand))
             }
             None => "a strand that is not listed".to_owned(),
         }
     }
 
     /// What is at the cursor.
-    fn details(
-        &self,
-        screen: &mut Screen<'_>,
-        model: &Model,
-        y: u16,
-        width: u16,
-        what: Option<What>,
-    ) {
+    fn details(&self, screen: &mut Screen<'_>, y: u16, width: u16, what: Option<What>) {
         let bar = "─".repeat(usize::from(width));
         screen.text(0, y, width, &bar, FAINT);
         let step = self.timeline.apart(self.columns, 1);
@@ -310,13 +311,13 @@ impl Picture<'_> {
                 ),
             ],
             Under::Pause(pause) => self.pause(pause),
-            Under::Runs => ["runs".to_owned(), self.of_row(model, what), String::new()],
+            Under::Runs => ["runs".to_owned(), self.of_row(what), String::new()],
             Under::NotKnown(until) => [
                 format!("nothing is known after its last event, at {}", time(until)),
-                self.of_row(model, what),
+                self.of_row(what),
                 String::new(),
             ],
-            Under::Nothing => [self.of_row(model, what), String::new(), String::new()],
+            Under::Nothing => [self.of_row(what), String::new(), String::new()],
         };
         for (y, text) in (y + 1..).zip(said) {
             screen.text(1, y, width - 1, &text, PLAIN);
@@ -371,17 +372,16 @@ impl Picture<'_> {
         ]
     }
 
-    fn of_row(&self, model: &Model, what: What) -> String {
+    fn of_row(&self, what: What) -> String {
         match what {
             What::Strand(index) | What::Calls(index, _) => {
                 let (strand, _) = &self.data.strands[index as usize];
                 let parent = strand.parent.map_or(String::new(), |parent| {
-                    let process = strand.process as u32;
-                    let key = crate::model::StrandKey {
-                        process,
+                    let key = StrandKey {
+                        process: strand.process as u32,
                         number: parent,
                     };
-                    format!(", made by #{}", model.label(key))
+                    format!(", made by #{}", self.model.label(key))
                 });
                 format!(
                     "{}{parent}: elapsed {}, suspended {}, {} calls",

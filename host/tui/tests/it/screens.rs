@@ -200,6 +200,18 @@ fn a_group_counts_no_thread_after_its_last_event() {
 }
 
 #[test]
+fn a_strand_has_one_number_wherever_it_is_named() {
+    let mut model = model();
+    // Another process: numbers are told with the process.
+    model.pids.push(4800);
+    let text = screen(&model, (200, 50), &[Key::Char('4')]);
+    let named = "thread #4711/1 server 4711";
+    assert!(text.contains(&format!("▾{named} ")), "{text}");
+    let elapsed = format!("\n {named}: elapsed 20.000 ms,");
+    assert!(text.contains(&elapsed), "{text}");
+}
+
+#[test]
 fn the_timeline_zooms_to_a_call() {
     let keys = [
         Key::Char('4'),
