@@ -25,12 +25,13 @@ pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
         columns: state.time_columns(),
     };
     picture.ruler(screen);
+    let short = picture.threads_are_short();
     let lines = lines(data, timeline);
     let list = timeline.list;
     let shown = lines.iter().enumerate().skip(list.top).take(state.page());
     for (y, (index, line)) in (2..).zip(shown) {
         let selected = index == list.selected;
-        picture.label(screen, y, line, selected);
+        picture.label(screen, y, line, (selected, short));
         picture.line(screen, y, line.what);
         if selected && let Some(column) = timeline.column_of(timeline.cursor, picture.columns) {
             screen.select(picture.left + column as u16, y, 1);
@@ -62,7 +63,16 @@ impl Picture<'_> {
         ruler::draw(screen, self.timeline, self.left, self.columns);
     }
 
-    fn label(&self, screen: &mut Screen<'_>, y: u16, line: &Line, selected: bool) {
+    /// Whether a thread's name has no room for what it is: then none of them says it.
+    fn threads_are_short(&self) -> bool {
+        let indent = usize::from(self.timeline.rows == Rows::Strands);
+        let room = usize::from(self.left.saturating_sub(1)).saturating_sub(indent);
+        let strands = self.data.strands.iter().zip(0..);
+        let mut threads = strands.filter(|((strand, _), _)| strand.tid.is_some());
+        threads.any(|(_, index)| 1 + width(&self.strand(index)) > room)
+    }
+
+    fn label(&self, screen: &mut Screen<'_>, y: u16, line: &Line, (selected, short): (bool, bool)) {
         let mark = match self.timeline.is_open(line.what) {
             true => "▾",
             false => "▸",
@@ -72,11 +82,11 @@ impl Picture<'_> {
         let text = match line.what {
             What::Strand(index) => {
                 let (strand, _) = &self.data.strands[index as usize];
-                let number = self.number(strand);
-                let whole = format!("{mark}{} {number} {}", kind(strand.kind), named(strand));
+                let whole = format!("{mark}{}", self.strand(index));
                 match strand.tid {
                     // Threads of one name are told apart by what is behind it.
-                    Some(tid) if width(&whole) > room - indent => {
+                    Some(tid) if short => {
+                        let number = self.number(strand);
                         let tid = format!(" {tid}");
                         let left = (room - indent).saturating_sub(width(&tid));
                         fit(&format!("{mark}{number} {}", strand.name), left) + &tid

@@ -200,6 +200,15 @@ fn a_group_counts_no_thread_after_its_last_event() {
 }
 
 #[test]
+fn all_threads_are_named_in_one_way() {
+    let mut model = model();
+    model.timeline.as_mut().unwrap().strands[1].0.name = "a_long_name_of_a_thread".to_owned();
+    let text = screen(&model, (200, 50), &[Key::Char('4')]);
+    assert!(text.contains("▾#1 server 4711 "), "{text}");
+    assert!(text.contains("▾#2 a_long_name_of_a_thread 4712 "), "{text}");
+}
+
+#[test]
 fn a_strand_has_one_number_wherever_it_is_named() {
     let mut model = model();
     // Another process: numbers are told with the process.
