@@ -95,8 +95,10 @@ impl Page {
         self.browser.evaluate(rest).as_str().unwrap().to_owned()
     }
 
-    /// Nothing was complained about, and nothing asked for.
-    fn is_clean(&self) {
+    /// Nothing was complained about, and nothing asked for; the page is as wide as its window.
+    fn is_clean(&mut self) {
+        let beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        assert_eq!(self.browser.evaluate(beyond), 0, "it scrolls sideways");
         assert_eq!(self.browser.complaints, Vec::<String>::new());
         assert_eq!(self.browser.requests_other_than(&self.path), [""; 0]);
     }
@@ -308,8 +310,28 @@ fn what_had_not_ended_is_marked() {
     assert!(page.text("body").contains("not ended when the trace did"));
     let wide = page
         .browser
-        .evaluate("document.documentElement.scrollWidth");
-    assert!(wide.as_u64().unwrap() <= 400, "it is as wide as the window");
+        .evaluate("document.documentElement.clientWidth");
+    assert_eq!(wide, 400);
+    page.is_clean();
+}
+
+/// The table that a screen reader reads is as wide as its words, and the page is not.
+#[test]
+fn a_row_of_many_calls_does_not_widen_the_page() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        let (main, a) = (at("main"), at("_Z1Av"));
+        thread.enter(1_000, main, LIBC + 5, 900);
+        for begin in (2_000..100_000).step_by(2_000) {
+            thread.enter(begin, a, main + 5, 800);
+            thread.exit(begin + 1_000, a, main + 5, 800);
+        }
+        thread.exit(100_000, main, LIBC + 5, 900);
+    });
+    let mut page = Page::open(&view(directory.path(), &[]));
+    let visible = page.visible();
+    assert!(visible.matches("A() 1.000 µs").count() > 10, "{visible}");
     page.is_clean();
 }
 
