@@ -47,7 +47,7 @@ function stacks(trace, { strands, from, to, async, waits, depthOf, short }) {
     const open = [];
     const around = (begin) => {
       while (open.length && open[open.length - 1].end <= begin) open.pop();
-      return open.length ? open[open.length - 1].node : base;
+      return open.length ? open[open.length - 1] : { node: base, timed: to };
     };
     let p = trace.pausesOf[s];
     const lastPause = trace.pausesOf[s + 1];
@@ -55,13 +55,15 @@ function stacks(trace, { strands, from, to, async, waits, depthOf, short }) {
       for (; p < lastPause; p++) {
         const begin = pauses.from[p];
         if (begin > time || (begin === time && depthOf[p] > depth)) return;
-        const lasts = Math.min(begin + pauses.time[p], to) - Math.max(begin, from);
+        const end = Math.min(begin + pauses.time[p], to);
+        const lasts = end - Math.max(begin, from);
         const why = pauses.why[p];
         // A thread that runs a fiber instead does not wait.
         if (lasts <= 0 || (why === 0 && trace.kind(s) === 0)) continue;
-        const outer = around(begin);
-        // A thread that is blocked is in its call; a strand that is suspended is not.
-        if (why !== 0) outer.self -= lasts;
+        const { node: outer, timed } = around(begin);
+        // A thread that is blocked is in its call, as far as that is timed; a strand that is
+        // suspended is not.
+        if (why !== 0) outer.self -= Math.max(Math.min(end, timed) - Math.max(begin, from), 0);
         if (!waits) continue;
         const name = trace.text(pauses.reason[p]) || WHY_TEXT[why];
         const node = child(outer, `w${why}${name}`, `wait: ${name}`, -1, why);
@@ -76,11 +78,12 @@ function stacks(trace, { strands, from, to, async, waits, depthOf, short }) {
       if (end < from || begin > to) continue;
       pausesUntil(begin, calls.depth[i]);
       const f = calls.function[i];
-      const node = child(around(begin), `f${f}`, trace.function(f), f, -1);
+      const node = child(around(begin).node, `f${f}`, trace.function(f), f, -1);
       const part = Math.min(end, to) - Math.max(begin, from);
       node.self += calls.self[i] * (calls.time[i] ? part / calls.time[i] : 1);
       node.calls++;
-      open.push({ node, end });
+      // A call that did not end is timed up to its thread's last event, and still waits behind it.
+      open.push({ node, end: calls.open[i] ? Infinity : end, timed: end });
     }
     pausesUntil(to, 1e9);
   }

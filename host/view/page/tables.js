@@ -140,16 +140,20 @@ class Tables {
       for (let f = 0; f < all.rows; f++) {
         if (all.calls[f]) rows.push({ f, calls: all.calls[f], total: all.total[f],
           self: Math.max(all.self[f] - all.waited[f], 0), waited: all.waited[f],
-          longest: all.longest[f] });
+          cut: all.cut[f], cutTime: all.cutTime[f],
+          longest: all.calls[f] > all.cut[f] ? all.longest[f] : -1 });
       }
       says = "All calls, short ones included.";
     } else {
       const sums = new Map();
-      const add = (f, calls, total, self, longest) => {
-        const row = sums.get(f) || { f, calls: 0, total: 0, self: 0, waited: 0, longest: 0 };
+      const add = (f, calls, total, self, cut, cutTime, longest) => {
+        const row = sums.get(f) || { f, calls: 0, total: 0, self: 0, waited: 0, cut: 0, cutTime: 0,
+          longest: -1 };
         row.calls += calls;
         row.total += total;
         row.self += self;
+        row.cut += cut;
+        row.cutTime += cutTime;
         row.longest = Math.max(row.longest, longest);
         sums.set(f, row);
       };
@@ -161,7 +165,9 @@ class Tables {
           if (end < begin) continue;
           // Of a call that goes on outside, its share.
           const share = calls.time[i] ? (end - begin) / calls.time[i] : 1;
-          add(calls.function[i], 1, end - begin, calls.self[i] * share, calls.time[i]);
+          const lasted = end - begin;
+          if (calls.cut[i]) add(calls.function[i], 1, lasted, calls.self[i] * share, 1, lasted, -1);
+          else add(calls.function[i], 1, lasted, calls.self[i] * share, 0, 0, calls.time[i]);
         }
       }
       const short = this.shortCalls(scope, add);
@@ -174,6 +180,11 @@ class Tables {
       rows = [...sums.values()];
       says = short;
     }
+    // What was cut off has no duration of its own, so it has no part in these, as in a report. Of
+    // calls that are summed up, the longest is not known.
+    const mean = ({ calls, cut, total, cutTime }) =>
+      calls > cut ? Math.floor((total - cutTime) / (calls - cut)) : -1;
+    const shown = (time) => time < 0 ? "-" : duration(time);
     return [sortable([
       { name: "function", label: "Function", value: (row) => trace.function(row.f) },
       { name: "calls", label: "Calls", right: true, value: (row) => row.calls,
@@ -184,10 +195,10 @@ class Tables {
         text: (row) => row.waited ? duration(row.waited) : "" },
       { name: "total", label: "Total", right: true, value: (row) => row.total,
         text: (row) => duration(row.total) },
-      { name: "mean", label: "Mean", right: true, value: (row) => row.total / row.calls,
-        text: (row) => duration(row.total / row.calls) },
+      { name: "mean", label: "Mean", right: true, value: mean,
+        text: (row) => shown(mean(row)) },
       { name: "longest", label: "Longest", right: true, value: (row) => row.longest,
-        text: (row) => duration(row.longest) },
+        text: (row) => shown(row.longest) },
       { name: "module", label: "Module", value: (row) => trace.module(row.f) },
     ], rows, { sort: "self", caption: says, state: this.states.functions,
       click: (row) => this.app.longestCall(row.f, scope) })];
@@ -204,7 +215,10 @@ class Tables {
         const end = Math.min(pauses.from[i] + pauses.time[i], scope.to);
         if (end <= begin) continue;
         const call = timeline.callOf(s, timeline.depthOf[i] - 1, pauses.from[i], 0);
-        if (call >= 0) take(trace.calls.function[call], end - begin);
+        if (call < 0) continue;
+        // A call that did not end is timed up to its thread's last event; its wait is drawn on.
+        const lasts = Math.min(end, trace.calls.from[call] + trace.calls.time[call]) - begin;
+        if (lasts > 0) take(trace.calls.function[call], lasts);
       }
     }
   }
@@ -230,7 +244,8 @@ class Tables {
       for (let i = trace.cellsOf.calls[row]; i < trace.cellsOf.calls[row + 1]; i++) {
         const at = cells.column[i] * width;
         if (at + width <= scope.from || at >= scope.to) continue;
-        add(cells.what[i], cells.count[i], cells.time[i], cells.self[i], 0);
+        add(cells.what[i], cells.count[i], cells.time[i], cells.self[i], cells.cut[i],
+          cells.cutTime[i], -1);
       }
     }
     if (!shared) return `With ${trace.summed("calls", "call")}, by columns of ${duration(width)}.`;

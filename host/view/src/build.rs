@@ -1,6 +1,6 @@
 //! From any number of calls to as many as a page can show.
 
-use crate::cells::{Cells, Key};
+use crate::cells::{Cells, Key, Sum};
 use crate::kept::{Kept, Lasts};
 use crate::model::{
     Call, Data, Event, Function, Group, Head, Held, Pause, Process, Run, Strand, StrandKind, Total,
@@ -77,6 +77,7 @@ pub struct Builder {
     pauses: Sums<Pause>,
     /// Those that had not ended when the trace did: one a strand.
     open: Vec<Pause>,
+    cuts: Cuts,
     runs: Sums<Run>,
     events: Vec<Event>,
     more_events: u64,
@@ -104,6 +105,8 @@ struct Place {
     time: u64,
     /// How long it took itself.
     own: u64,
+    /// Whether it is a call that did not return.
+    cut: bool,
     /// Where its end is counted, if it is: as what, and when.
     end: Option<(u32, u64)>,
 }
@@ -114,6 +117,32 @@ struct Place {
 const ENDS: u32 = 8;
 const BIRTHS: u32 = 16;
 const DEATHS: u32 = 17;
+
+/// By listed strand whose calls had not ended when the trace did: up to when these are timed.
+#[derive(Debug, Default)]
+struct Cuts(FxHashMap<u32, u64>);
+
+impl Cuts {
+    #[inline]
+    fn note(&mut self, call: &Call) {
+        if call.open && call.strand < GROUP {
+            let cut = self.0.entry(call.strand).or_default();
+            *cut = call.exit.max(*cut);
+        }
+    }
+
+    fn join(&mut self, other: Cuts) {
+        for (strand, more) in other.0 {
+            let cut = self.0.entry(strand).or_default();
+            *cut = more.max(*cut);
+        }
+    }
+
+    /// 0 of a strand that has no such call, or is not listed.
+    fn of(&self, strand: u32) -> u64 {
+        self.0.get(&strand).copied().unwrap_or(0)
+    }
+}
 
 impl<T: Lasts> Sums<T> {
     fn new(most: usize, cells: usize) -> Self {
@@ -155,16 +184,14 @@ fn sum_up<T: Lasts>(item: &T, cells: &mut Cells, summed: &mut Total, key: &impl 
         key,
         time,
         own,
+        cut,
         end,
     } = key(item);
     let duration = item.duration();
-    summed.calls += 1;
-    summed.time += duration;
-    summed.own += own;
-    summed.longest = summed.longest.max(duration);
-    cells.add(key, time, (duration, own));
+    summed.add(duration, own, !cut);
+    cells.add(key, time, Sum::of(duration, own, cut));
     if let Some((what, time)) = end {
-        cells.add(Key { what, ..key }, time, (0, 0));
+        cells.add(Key { what, ..key }, time, Sum::of(0, 0, false));
     }
 }
 
@@ -230,7 +257,7 @@ impl Builder {
                     column: 0,
                     what,
                 };
-                pauses.cells.add(key, time, (0, 0));
+                pauses.cells.add(key, time, Sum::of(0, 0, false));
             };
             count(BIRTHS, strand.born);
             if let Some(died) = strand.died {
@@ -251,6 +278,7 @@ impl Builder {
             calls: Sums::new(limits.calls, limits.cells),
             pauses,
             open: Vec::new(),
+            cuts: Cuts::default(),
             runs: Sums::new(limits.pauses, limits.cells),
             events: Vec::new(),
             more_events: 0,
@@ -297,13 +325,10 @@ impl Builder {
     #[inline]
     pub fn call(&mut self, call: Call) {
         self.end = self.end.max(call.exit);
-        let duration = call.duration();
         if let Some((_, total)) = self.functions.get_mut(call.function as usize) {
-            total.calls += 1;
-            total.time += duration;
-            total.own += call.own;
-            total.longest = total.longest.max(duration);
+            total.add(call.duration(), call.own, call.returned);
         }
+        self.cuts.note(&call);
         let row = Rows::of(&self.strands, self.rows_of_strands);
         self.calls
             .add(call, call.strand < GROUP, |call| row.of_call(call));
@@ -316,18 +341,18 @@ impl Builder {
             self.open.push(pause);
             return;
         }
-        self.waited(&pause);
+        self.waited(&pause, pause.to);
         let row = Rows::of(&self.strands, self.rows_of_strands);
         self.pauses
             .add(pause, pause.strand < GROUP, |pause| row.of_pause(pause));
     }
 
-    /// Adds to what its function's calls waited.
-    fn waited(&mut self, pause: &Pause) {
+    /// Adds to what its function's calls waited: up to then.
+    fn waited(&mut self, pause: &Pause, to: u64) {
         let function = pause.function.filter(|_| pause.why != Why::Suspended);
         let function = function.and_then(|function| self.functions.get_mut(function as usize));
         if let Some((_, total)) = function {
-            total.waited += pause.duration();
+            total.waited += to.saturating_sub(pause.from);
         }
     }
 
@@ -353,7 +378,9 @@ impl Builder {
     pub fn finish(mut self) -> Data {
         for mut pause in std::mem::take(&mut self.open) {
             pause.to = self.end.max(pause.from);
-            self.waited(&pause);
+            // The call is timed up to its thread's last event, and so is its wait.
+            let to = self.cuts.of(pause.strand).min(pause.to);
+            self.waited(&pause, to);
             let row = Rows::of(&self.strands, self.rows_of_strands);
             self.pauses
                 .add(pause, pause.strand < GROUP, |pause| row.of_pause(pause));
@@ -445,6 +472,7 @@ impl<'a> Rows<'a> {
             key,
             time: call.enter,
             own: call.own,
+            cut: !call.returned,
             end: None,
         }
     }
@@ -460,6 +488,7 @@ impl<'a> Rows<'a> {
             key,
             time: pause.from,
             own: 0,
+            cut: false,
             end: Some((key.what + ENDS, pause.to)),
         }
     }
@@ -476,6 +505,7 @@ impl<'a> Rows<'a> {
             key,
             time: run.from,
             own: 0,
+            cut: false,
             end: None,
         }
     }

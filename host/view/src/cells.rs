@@ -30,6 +30,30 @@ pub struct Cell {
     pub time: u64,
     /// How long themselves.
     pub own: u64,
+    /// How many of them are calls that did not return.
+    pub cut: u64,
+    /// How long these took in all.
+    pub cut_time: u64,
+}
+
+impl Cell {
+    fn of((key, sum): (Key, Sum)) -> Self {
+        let Sum {
+            count,
+            time,
+            own,
+            cut,
+            cut_time,
+        } = sum;
+        Cell {
+            key,
+            count,
+            time,
+            own,
+            cut,
+            cut_time,
+        }
+    }
 }
 
 /// The sums so far.
@@ -43,8 +67,48 @@ pub struct Cells {
     most: usize,
 }
 
-/// Number, time, own time.
-type Sum = (u64, u64, u64);
+/// What a cell has, but for its key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    count: u64,
+    time: u64,
+    own: u64,
+    cut: u64,
+    cut_time: u64,
+}
+
+impl Sum {
+    const NONE: Sum = Sum {
+        count: 0,
+        time: 0,
+        own: 0,
+        cut: 0,
+        cut_time: 0,
+    };
+
+    /// Of one thing; `cut`: a call that did not return.
+    #[inline]
+    pub fn of(time: u64, own: u64, cut: bool) -> Self {
+        Sum {
+            count: 1,
+            time,
+            own,
+            cut: cut.into(),
+            cut_time: if cut { time } else { 0 },
+        }
+    }
+}
+
+impl std::ops::AddAssign for Sum {
+    #[inline]
+    fn add_assign(&mut self, other: Sum) {
+        self.count += other.count;
+        self.time += other.time;
+        self.own += other.own;
+        self.cut += other.cut;
+        self.cut_time += other.cut_time;
+    }
+}
 
 const RECENT: usize = 256;
 const NONE: Key = Key {
@@ -64,7 +128,7 @@ impl Cells {
     pub fn new(most: usize, shift: u32) -> Self {
         Cells {
             sums: FxHashMap::default(),
-            recent: Box::new([(NONE, (0, 0, 0)); RECENT]),
+            recent: Box::new([(NONE, Sum::NONE); RECENT]),
             shift,
             most,
         }
@@ -72,7 +136,7 @@ impl Cells {
 
     /// Adds to the cell at `time`.
     #[inline]
-    pub fn add(&mut self, key: Key, time: u64, (duration, own): (u64, u64)) {
+    pub fn add(&mut self, key: Key, time: u64, one: Sum) {
         let key = Key {
             column: time >> self.shift,
             depth: key.depth.min(DEEPEST),
@@ -81,20 +145,19 @@ impl Cells {
         let slot = (key.depth as usize ^ (key.what as usize) << 6 ^ key.row as usize) % RECENT;
         let (recent, sum) = &mut self.recent[slot];
         if *recent == key {
-            *sum = (sum.0 + 1, sum.1 + duration, sum.2 + own);
+            *sum += one;
             return;
         }
-        let before = std::mem::replace(&mut self.recent[slot], (key, (1, duration, own)));
+        let before = std::mem::replace(&mut self.recent[slot], (key, one));
         self.put(before);
     }
 
     /// Adds a sum.
-    fn put(&mut self, (key, (count, time, own)): (Key, Sum)) {
-        if count == 0 {
+    fn put(&mut self, (key, more): (Key, Sum)) {
+        if more.count == 0 {
             return;
         }
-        let sum = self.sums.entry(key).or_default();
-        *sum = (sum.0 + count, sum.1 + time, sum.2 + own);
+        *self.sums.entry(key).or_default() += more;
         if self.sums.len() > self.most && self.shift < WIDEST {
             self.widen();
         }
@@ -103,7 +166,7 @@ impl Cells {
     /// Puts the recent ones to the others.
     fn settle(&mut self) {
         for slot in 0..RECENT {
-            let recent = std::mem::replace(&mut self.recent[slot], (NONE, (0, 0, 0)));
+            let recent = std::mem::replace(&mut self.recent[slot], (NONE, Sum::NONE));
             self.put(recent);
         }
     }
@@ -127,9 +190,8 @@ impl Cells {
             ..key
         };
         let mut sums: FxHashMap<Key, Sum> = FxHashMap::default();
-        for (key, (count, time, own)) in self.sums.drain() {
-            let sum = sums.entry(wider(key)).or_default();
-            *sum = (sum.0 + count, sum.1 + time, sum.2 + own);
+        for (key, sum) in self.sums.drain() {
+            *sums.entry(wider(key)).or_default() += sum;
         }
         for (key, _) in self.recent.iter_mut() {
             *key = wider(*key);
@@ -162,13 +224,7 @@ impl Cells {
         if !self.sums.is_empty() {
             self.widen_to(shift);
         }
-        let cell = |(key, (count, time, own))| Cell {
-            key,
-            count,
-            time,
-            own,
-        };
-        let mut cells: Vec<Cell> = self.sums.into_iter().map(cell).collect();
+        let mut cells: Vec<Cell> = self.sums.into_iter().map(Cell::of).collect();
         cells.sort_unstable_by_key(|cell| cell.key);
         (cells, self.shift)
     }
@@ -194,20 +250,19 @@ mod tests {
             let mut plain: std::collections::BTreeMap<Key, Sum> = Default::default();
             for &(first, row, depth, what, time, duration) in &all {
                 let key = Key { row, depth, column: 0, what };
-                parts[usize::from(first)].add(key, time, (duration, duration / 2));
-                one.add(key, time, (duration, duration / 2));
+                let sum = Sum::of(duration, duration / 2, duration % 3 == 0);
+                parts[usize::from(first)].add(key, time, sum);
+                one.add(key, time, sum);
             }
             let [mut joined, other] = parts;
             joined.join(other);
             let (cells, shift) = joined.finish(narrowest);
             for &(_, row, depth, what, time, duration) in &all {
                 let key = Key { row, depth: depth.min(DEEPEST), column: time >> shift, what };
-                let sum = plain.entry(key).or_default();
-                *sum = (sum.0 + 1, sum.1 + duration, sum.2 + duration / 2);
+                let sum = Sum::of(duration, duration / 2, duration % 3 == 0);
+                *plain.entry(key).or_default() += sum;
             }
-            let plain = plain.into_iter().map(|(key, (count, time, own))| Cell {
-                key, count, time, own,
-            });
+            let plain = plain.into_iter().map(Cell::of);
             prop_assert_eq!(&cells, &plain.collect::<Vec<_>>());
             prop_assert_eq!((cells, shift), one.finish(narrowest));
         }

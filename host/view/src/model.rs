@@ -100,6 +100,8 @@ pub struct Call {
     pub depth: u32,
     /// It had not ended when the trace did.
     pub open: bool,
+    /// It returned: it was not left by `longjmp` or the like either.
+    pub returned: bool,
 }
 
 /// Why a strand does not run.
@@ -179,10 +181,41 @@ pub struct Total {
     pub time: u64,
     /// In neither callees nor suspensions.
     pub own: u64,
-    /// The part of `own` in which its thread waited.
+    /// The part of `own` in which its thread waited, as far as its calls last.
     pub waited: u64,
-    /// The longest call.
+    /// The number of those that did not return: what was cut off has no duration of its own.
+    pub cut: u64,
+    /// The part of `time` that they took.
+    pub cut_time: u64,
+    /// The longest call that returned.
     pub longest: u64,
+}
+
+impl Total {
+    /// Adds a call that took so long.
+    #[inline]
+    pub(crate) fn add(&mut self, duration: u64, own: u64, returned: bool) {
+        self.calls += 1;
+        self.time += duration;
+        self.own += own;
+        if returned {
+            self.longest = self.longest.max(duration);
+        } else {
+            self.cut += 1;
+            self.cut_time += duration;
+        }
+    }
+
+    /// Adds the calls of another one.
+    pub(crate) fn join(&mut self, other: &Total) {
+        self.calls += other.calls;
+        self.time += other.time;
+        self.own += other.own;
+        self.waited += other.waited;
+        self.cut += other.cut;
+        self.cut_time += other.cut_time;
+        self.longest = self.longest.max(other.longest);
+    }
 }
 
 /// What was kept of one kind, and what was summed up.

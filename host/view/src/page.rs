@@ -105,6 +105,8 @@ fn pack(data: &Data) -> io::Result<Vec<u8>> {
             ("total", &|(_, total)| total.time),
             ("self", &|(_, total)| total.own),
             ("waited", &|(_, total)| total.waited),
+            ("cut", &|(_, total)| total.cut),
+            ("cutTime", &|(_, total)| total.cut_time),
             ("longest", &|(_, total)| total.longest),
         ],
     );
@@ -157,6 +159,7 @@ fn calls(calls: &[Call], listed: usize, columns: &mut Columns) {
             ("site", &|call| call.site.into()),
             ("thread", &|call| place(Some(call.thread), listed)),
             ("open", &|call| call.open.into()),
+            ("cut", &|call| (!call.returned).into()),
         ],
     );
 }
@@ -206,6 +209,8 @@ fn cells<T>(name: &str, held: &Held<T>, columns: &mut Columns) {
             ("count", &|cell| cell.count),
             ("time", &|cell| cell.time),
             ("self", &|cell| cell.own),
+            ("cut", &|cell| cell.cut),
+            ("cutTime", &|cell| cell.cut_time),
         ],
     );
 }

@@ -315,6 +315,105 @@ fn what_had_not_ended_is_marked() {
     page.is_clean();
 }
 
+/// Nanoseconds of a time as tables show it; `None` of `-`, 0 where there is none.
+fn nanoseconds(shown: &str) -> Option<u64> {
+    if shown.is_empty() {
+        return Some(0);
+    }
+    let (number, unit) = shown.split_once(' ')?;
+    let unit = ["ns", "µs"].iter().position(|&name| name == unit).unwrap();
+    Some((number.parse::<f64>().unwrap() * [1.0, 1000.0][unit]).round() as u64)
+}
+
+/// Has a thread of a trace not end: its number is followed by whether it ended.
+fn not_ended(events: &Path, tid: u32) {
+    let mut bytes = fs::read(events).unwrap();
+    let ended = [tid.to_le_bytes(), 1u32.to_le_bytes()].concat();
+    let at = bytes.windows(8).position(|bytes| bytes == ended).unwrap();
+    bytes[at + 4] = 0;
+    fs::write(events, bytes).unwrap();
+}
+
+/// Of a program that was killed: calls that did not return, some of them left by a jump, and a
+/// wait that lasts beyond what is known of its call.
+#[test]
+fn functions_of_a_killed_program_are_those_of_the_report() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    let [main, a, b, c] = program.places([" main", "_Z1Av", "_Z1Bv", "_Z1Cv"]);
+    let mut process = program.process(&directory.path().join("heddle.trace"));
+    let mut thread = process.thread(4711, "waits");
+    let mutex = (1, 0x5000, 1);
+    thread
+        .enter(1_000, main, 0, 900)
+        .enter(2_000, a, main + 5, 800)
+        .exit(5_000, a, main + 5, 800)
+        // A jump leaves two calls.
+        .enter(5_100, b, main + 5, 800)
+        .enter(5_200, c, b + 5, 700)
+        .enter(5_900, a, main + 5, 850)
+        .object_met(6_000, mutex, a + 5)
+        .wait(6_100, mutex, a + 5, (0, 0))
+        .wait_ended(6_400, 0, 0)
+        .wait(7_000, mutex, a + 5, (0, 0))
+        .mark(7_500, 0, "its last event")
+        .finish()
+        .unwrap();
+    let mut thread = process.thread(4712, "goes on");
+    thread.enter(1_500, c, 0, 900).mark(90_000, 0, "the end");
+    thread.finish().unwrap();
+    process.killed().finish().unwrap();
+    not_ended(&directory.path().join("heddle.trace/4711/events"), 4711);
+    let mut command = heddle(directory.path());
+    let report = command.args(["report", "--format", "csv"]).assert();
+    let report = String::from_utf8(report.get_output().stdout.clone()).unwrap();
+    let mut report: Vec<Vec<&str>> = report
+        .lines()
+        .skip(1)
+        .map(|row| row.split(',').collect())
+        .collect();
+    report.sort_by_key(|row| row[6]);
+    assert_eq!(report.len(), 4, "{report:?}");
+    let number = |cell: &str| cell.parse::<u64>().ok();
+    let mut page = Page::open(&view(directory.path(), &[]));
+    // Once of the whole trace, once of what is selected: all of its time.
+    for select in ["", "heddle.timeline.range = [0, heddle.trace.end]"] {
+        page.browser.evaluate("heddle.select(null)");
+        page.browser.evaluate(select);
+        page.tab("functions");
+        let mut rows: Vec<Vec<String>> = (0..4).map(|index| page.row(index)).collect();
+        rows.sort_by(|a, b| a[0].cmp(&b[0]));
+        for (row, of) in rows.iter().zip(&report) {
+            let [own, waited, total, mean, longest] =
+                [2, 3, 4, 5, 6].map(|cell| nanoseconds(&row[cell]));
+            assert_eq!(row[0], of[6], "{select}");
+            assert_eq!(row[1], of[0], "{select}: {row:?}");
+            assert_eq!(total, number(of[1]), "{select}: {row:?} {of:?}");
+            let own = own.zip(waited).map(|(own, waited)| own + waited);
+            assert_eq!(own, number(of[2]), "{select}: {row:?} {of:?}");
+            assert_eq!(mean, number(of[4]), "{select}: {row:?} {of:?}");
+            assert_eq!(longest, number(of[5]), "{select}: {row:?} {of:?}");
+        }
+        // What is known of the call that waits: it returned once, and waited twice.
+        assert_eq!(rows[0][..4], ["A()", "2", "3.800 µs", "800 ns"], "{select}");
+        assert_eq!(rows[0][5..7], ["3.000 µs", "3.000 µs"], "{select}");
+    }
+    page.browser.evaluate("heddle.timeline.range = null");
+    // In the flame graph, too, the call waits as long as it is timed, and the wait is within it.
+    page.tab("flame");
+    page.browser
+        .evaluate("document.getElementById('flame-waits').click()");
+    let flame = page
+        .browser
+        .evaluate("[...document.querySelectorAll('.frame')].map(frame => frame.title).join('\\n')");
+    let flame = flame.as_str().unwrap();
+    assert!(flame.contains("A(): "), "{flame}");
+    assert!(flame.contains("self 3.800 µs, 2 calls"), "{flame}");
+    // Its two waits last up to the end of the trace.
+    assert!(flame.contains("83.30 µs"), "{flame}");
+    page.is_clean();
+}
+
 /// The table that a screen reader reads is as wide as its words, and the page is not.
 #[test]
 fn a_row_of_many_calls_does_not_widen_the_page() {

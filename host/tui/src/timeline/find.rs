@@ -245,6 +245,8 @@ mod tests {
             count,
             time,
             own: time,
+            cut: 0,
+            cut_time: 0,
         }
     }
 

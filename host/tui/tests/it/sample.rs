@@ -176,6 +176,7 @@ pub fn timeline() -> Data {
             own: (exit - enter) / 2,
             depth,
             open: false,
+            returned: true,
         });
     };
     call(0, 0, main, 0, 99 * MS);

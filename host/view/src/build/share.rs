@@ -1,6 +1,6 @@
 //! What one of several workers takes of a trace's calls.
 
-use super::{Builder, GROUP, Rows, Sums, sum_up};
+use super::{Builder, Cuts, GROUP, Rows, Sums, sum_up};
 use crate::Limits;
 use crate::kept::Lasts;
 use crate::model::{Call, Total};
@@ -11,6 +11,7 @@ pub struct Share {
     calls: Sums<Call>,
     /// By index of the function.
     totals: Vec<Total>,
+    cuts: Cuts,
     end: u64,
 }
 
@@ -20,6 +21,7 @@ impl Share {
         Share {
             calls: Sums::new(limits.calls, limits.cells),
             totals: Vec::new(),
+            cuts: Cuts::default(),
             end: 0,
         }
     }
@@ -33,11 +35,8 @@ impl Share {
         if function >= self.totals.len() {
             self.totals.resize(function + 1, Total::default());
         }
-        let total = &mut self.totals[function];
-        total.calls += 1;
-        total.time += duration;
-        total.own += call.own;
-        total.longest = total.longest.max(duration);
+        self.totals[function].add(duration, call.own, call.returned);
+        self.cuts.note(&call);
         let rows = Rows::of(&builder.strands, builder.rows_of_strands);
         let Sums {
             kept,
@@ -60,11 +59,9 @@ impl Builder {
     pub fn join(&mut self, share: Share, mut site: impl FnMut(&mut Self, u32) -> u32) {
         self.end = self.end.max(share.end);
         for ((_, total), more) in self.functions.iter_mut().zip(&share.totals) {
-            total.calls += more.calls;
-            total.time += more.time;
-            total.own += more.own;
-            total.longest = total.longest.max(more.longest);
+            total.join(more);
         }
+        self.cuts.join(share.cuts);
         let Sums {
             mut kept,
             cells,
@@ -74,10 +71,7 @@ impl Builder {
         let rows = Rows::of(&self.strands, self.rows_of_strands);
         let calls = &mut self.calls;
         let all = &mut calls.summed;
-        all.calls += summed.calls;
-        all.time += summed.time;
-        all.own += summed.own;
-        all.longest = all.longest.max(summed.longest);
+        all.join(&summed);
         calls.cells.join(cells);
         let mine = &mut calls.cells;
         let mut short = |call: &Call| sum_up(call, mine, all, &|call| rows.of_call(call));

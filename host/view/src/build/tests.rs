@@ -53,38 +53,58 @@ const TIGHT: Limits = Limits {
     events: 3,
 };
 
+/// Number, time, own time of calls; number and time of those that did not return.
+type Counted = (u64, u64, u64, u64, u64);
+
+fn add(sum: &mut Counted, duration: u64, own: u64, returned: bool) {
+    let (cut, cut_time) = match returned {
+        true => (0, 0),
+        false => (1, duration),
+    };
+    *sum = (
+        sum.0 + 1,
+        sum.1 + duration,
+        sum.2 + own,
+        sum.3 + cut,
+        sum.4 + cut_time,
+    );
+}
+
 proptest! {
     /// Over what is kept and what is summed up: all calls, and all their time, of each
     /// function.
     #[test]
     fn totals_are_conserved(
         all in prop::collection::vec(
-            (1u64..20, 0u32..3, 0u64..1 << 40, 0u64..1 << 20, 0u32..100), 0..300)
+            (1u64..20, 0u32..3, 0u64..1 << 40, 0u64..1 << 20, 0u32..100, any::<bool>()), 0..300)
     ) {
         let mut builder = builder(20, &TIGHT);
-        let mut expected = [(0u64, 0u64, 0u64); 3];
-        for &(number, function, enter, duration, depth) in &all {
+        let mut expected = [Counted::default(); 3];
+        for &(number, function, enter, duration, depth, returned) in &all {
             let strand = builder.find(0, number).unwrap();
             let (exit, own) = (enter + duration, duration / 2);
             builder.call(Call {
                 strand, thread: 0, function, site: 0, enter, exit, own, depth, open: false,
+                returned,
             });
-            let sum = &mut expected[function as usize];
-            *sum = (sum.0 + 1, sum.1 + duration, sum.2 + own);
+            add(&mut expected[function as usize], duration, own, returned);
         }
         let data = builder.finish();
         prop_assert!(data.calls.kept.len() <= TIGHT.calls);
-        let mut found = [(0u64, 0u64, 0u64); 3];
+        let mut found = [Counted::default(); 3];
         for call in &data.calls.kept {
-            let sum = &mut found[call.function as usize];
-            *sum = (sum.0 + 1, sum.1 + call.duration(), sum.2 + call.own);
+            add(&mut found[call.function as usize], call.duration(), call.own, call.returned);
         }
         for cell in &data.calls.cells {
             let sum = &mut found[cell.key.what as usize];
-            *sum = (sum.0 + cell.count, sum.1 + cell.time, sum.2 + cell.own);
+            *sum = (
+                sum.0 + cell.count, sum.1 + cell.time, sum.2 + cell.own, sum.3 + cell.cut,
+                sum.4 + cell.cut_time,
+            );
         }
         prop_assert_eq!(found, expected);
-        let totals = data.functions.iter().map(|(_, t)| (t.calls, t.time, t.own));
+        let totals = data.functions.iter();
+        let totals = totals.map(|(_, t)| (t.calls, t.time, t.own, t.cut, t.cut_time));
         prop_assert_eq!(totals.collect::<Vec<_>>(), expected.to_vec());
     }
 
@@ -100,7 +120,7 @@ proptest! {
                 let to = from + duration;
                 builder.call(Call {
                     strand, thread: 0, function: what, site: 0, enter: from, exit: to, own: 0,
-                    depth: 0, open: false,
+                    depth: 0, open: false, returned: true,
                 });
                 builder.pause(Pause {
                     strand, from, to, open: false, why: Why::Lock, reason: 0, place: 0,
@@ -131,4 +151,43 @@ fn the_longest_suspended_strands_are_listed_and_the_others_are_in_their_groups()
     let all: u64 = data.groups.iter().map(|group| group.strands).sum();
     let listed: u64 = data.groups.iter().map(|group| group.listed).sum();
     assert_eq!((all, listed), (1000, 8));
+}
+
+/// A call that had not ended is timed up to its thread's last event; the page draws its wait up to
+/// the end.
+#[test]
+fn a_wait_counts_as_long_as_its_call_is_timed() {
+    let mut builder = builder(2, &Limits::default());
+    let call = |strand, exit| Call {
+        strand,
+        thread: 0,
+        function: 0,
+        site: 0,
+        enter: 10,
+        exit,
+        own: exit - 10,
+        depth: 0,
+        open: true,
+        returned: false,
+    };
+    builder.call(call(0, 100));
+    builder.call(call(1, 900));
+    builder.pause(Pause {
+        strand: 0,
+        from: 70,
+        to: 70,
+        open: true,
+        why: Why::Lock,
+        reason: 0,
+        place: 0,
+        function: Some(0),
+        by: None,
+        holder: None,
+        thread: 0,
+    });
+    let data = builder.finish();
+    assert_eq!(data.pauses.kept[0].to, 900);
+    let (_, total) = &data.functions[0];
+    assert_eq!((total.own, total.waited), (980, 30));
+    assert_eq!((total.calls, total.cut, total.longest), (2, 2, 0));
 }

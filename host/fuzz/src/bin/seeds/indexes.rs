@@ -131,6 +131,7 @@ fn timeline() -> heddle_view::Data {
             own: 10,
             depth,
             open: depth == 0,
+            returned: depth != 0,
         });
     }
     builder.pause(Pause {

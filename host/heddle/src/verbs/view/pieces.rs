@@ -489,6 +489,7 @@ impl Take for Reading<'_, '_, '_> {
             own: span.own().0,
             depth: span.depth as u32,
             open: span.end == End::Open,
+            returned: span.end == End::Returned,
         };
         let (sites, process, of) = (&mut *self.sites, self.process, &mut *self.of);
         self.share.call(self.builder, call, || {

@@ -264,6 +264,7 @@ impl Known {
             own: call.own.0,
             depth: call.depth,
             open: call.end == End::Open,
+            returned: call.end == End::Returned,
         });
     }
 
