@@ -272,7 +272,7 @@ class Tables {
         value: (row) => trace.died(row.s) - trace.born(row.s),
         text: (row) => duration(trace.died(row.s) - trace.born(row.s))
           + (trace.isAlive(row.s) ? " …" : "") },
-      { name: "running", label: "Ran", right: true, value: (row) => t.running[row.s],
+      { name: "running", label: "Elapsed", right: true, value: (row) => t.running[row.s],
         text: (row) => duration(t.running[row.s]) },
       { name: "waited", label: "Waited", right: true, value: (row) => this.waited(row.s),
         text: (row) => duration(this.waited(row.s)) },
@@ -405,7 +405,7 @@ class Tables {
       return [el("h2", {}, row.group.label), this.facts([
         ["Strands", plural(row.group.strands, row.group.kind)],
         ["Listed", counted(row.group.listed)],
-        ["Ran", group && duration(group.running)],
+        ["Elapsed", group && duration(group.running)],
         ["Suspended", group && duration(group.suspended)],
         ["Calls", group && counted(group.calls)],
         ["Made by", row.group.maker ? this.link(row.group.maker) : ""],
@@ -477,7 +477,7 @@ class Tables {
       ["Born", duration(trace.born(s))],
       ["Lived", duration(trace.died(s) - trace.born(s))
         + (dead ? "" : ", not ended when the trace did")],
-      ["Ran", `${duration(t.running[s])} in ${plural(t.activations[s], "activation")}`],
+      ["Elapsed", `${duration(t.running[s])} in ${plural(t.activations[s], "activation")}`],
       ["Suspended", trace.kind(s) === 0 ? "" : duration(t.suspended[s])],
       ["Calls", counted(t.calls[s])],
       ["Process", `${trace.process(s).name} ${trace.process(s).pid}`],

@@ -411,6 +411,15 @@ fn functions_of_a_killed_program_are_those_of_the_report() {
     assert!(flame.contains("self 3.800 µs, 2 calls"), "{flame}");
     // Its two waits last up to the end of the trace.
     assert!(flame.contains("83.30 µs"), "{flame}");
+    // A thread's time is called elapsed: it may have waited meanwhile.
+    let strands = page.tab("strands");
+    assert!(
+        strands.contains("Elapsed") && !strands.contains("Ran"),
+        "{strands}"
+    );
+    page.follow("#body tbody tr", "waits");
+    let strand = page.text("body");
+    assert!(strand.contains("Elapsed\n"), "{strand}");
     page.is_clean();
 }
 
