@@ -3,7 +3,7 @@
 
 use clap::Command;
 
-/// Of `heddle` itself.
+/// The examples that `heddle --help` prints, before any verb is chosen.
 const OVERVIEW: &str = "\
 g++ -g -O2 $(heddle flags) app.cpp -o app   # compile a program so that it can be recorded
 heddle record -- ./app                      # run it; heddle.trace is what it called

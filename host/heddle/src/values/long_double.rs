@@ -8,8 +8,8 @@ use num_bigint::BigUint;
 
 /// The smallest exponent, which numbers without a leading one have, too.
 const LOWEST: i32 = 1 - BIAS;
-/// What is stored of an exponent, less the exponent: IEEE's bias, and the bits behind the
-/// mantissa's point.
+/// The stored exponent is larger than the power of two of the mantissa's last bit by this: IEEE's
+/// bias, and the bits behind the mantissa's point.
 const BIAS: i32 = 16383 + 63;
 
 /// The decimal text of a number of x87.

@@ -162,8 +162,9 @@ impl<'a> Describe<'a> {
         }
     }
 
-    /// What people call an object: the variable or the member of one that it is, or who made it, or
-    /// met it first; its address, if nothing tells. `fallback`: the low half of such a site.
+    /// The name of an object for people: the variable, or the member of one, that it is; else who
+    /// made it, or met it first; its address, if nothing tells. `fallback`: the low half of such a
+    /// site.
     pub fn object(
         &self,
         names: &mut Names<'_>,

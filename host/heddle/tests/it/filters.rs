@@ -228,7 +228,7 @@ fn a_wait_keeps_no_call_that_is_shorter_than_what_is_asked_for() {
             .wait_ended(2_040, 0, 0)
             .wake(2_045, 1, 1, a + 5)
             .exit(2_050, a, main + 5, 800)
-            // As short, within a call into the kernel.
+            // A call as short as that one is blocked in the kernel.
             .enter(3_000, b, main + 5, 800)
             .long_call(3_040, 3_010, "read 3 pipe:[5]")
             .exit(3_050, b, main + 5, 800)

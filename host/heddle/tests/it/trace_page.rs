@@ -334,8 +334,8 @@ fn not_ended(events: &Path, tid: u32) {
     fs::write(events, bytes).unwrap();
 }
 
-/// Of a program that was killed: calls that did not return, some of them left by a jump, and a
-/// wait that lasts beyond what is known of its call.
+/// The trace of a program that was killed has calls that did not return, some of them left by a
+/// jump, and a wait that lasts beyond what is known of its call.
 #[test]
 fn functions_of_a_killed_program_are_those_of_the_report() {
     let directory = tempfile::tempdir().unwrap();

@@ -110,7 +110,7 @@ pub fn record<'a>(
     })
 }
 
-/// Of a bit field: its first bit, and how many they are.
+/// A bit field begins at this bit and has so many; `None`: the member is no bit field.
 type Bits = Option<(u8, u8)>;
 
 /// Where a member is in its class, or a base: so many bytes from the beginning, and which bits

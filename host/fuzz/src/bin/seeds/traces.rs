@@ -125,7 +125,7 @@ fn wait(path: &Path) {
     process.finish().unwrap();
 }
 
-/// Off a processor and on it again, as the kernel tells.
+/// The kernel tells that the thread blocked, ran again, and lost its processor to another.
 fn switches() -> [Switch; 3] {
     let at = |time, kind| Switch {
         time: Nanos(time),

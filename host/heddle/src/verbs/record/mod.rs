@@ -284,8 +284,8 @@ fn tell(
         ));
     }
     let barred = notes::barred(&collected.counts);
-    // What became another program has used some locks, or memory, before. Programs without hooks
-    // are recorded for theirs.
+    // Recorded locks and memory do not matter here: the process used some before exec put another
+    // program in its place.
     if events == 0
         && dropped == 0
         && processes.len() == 1
