@@ -93,14 +93,14 @@ pub fn read(
         missing: asked.tables_left_out,
         ..Allocation::default()
     };
-    let made = match asked.tables_left_out {
-        true => 0,
-        false => asked.allocation_files,
-    };
     let before = lacks.len();
-    tables::read(directory, (PREFIX, made), FOLLOWS, lacks, |path| {
-        add(path, line, &mut all)
-    })?;
+    tables::read(
+        directory,
+        (PREFIX, asked.allocation_files),
+        FOLLOWS,
+        lacks,
+        |path| add(path, line, &mut all),
+    )?;
     all.missing |= lacks.len() > before;
     all.entries.sort_by_key(|entry| (entry.tid, entry.first));
     let is_asked = asked.allocation || lacks.len() > before || !paths(directory)?.is_empty();

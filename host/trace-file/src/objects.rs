@@ -126,14 +126,14 @@ pub fn read(
         missing: asked.tables_left_out,
         ..Objects::default()
     };
-    let made = match asked.tables_left_out {
-        true => 0,
-        false => asked.object_files,
-    };
     let before = lacks.len();
-    tables::read(directory, (PREFIX, made), FOLLOWS, lacks, |path| {
-        add(path, &mut objects)
-    })?;
+    tables::read(
+        directory,
+        (PREFIX, asked.object_files),
+        FOLLOWS,
+        lacks,
+        |path| add(path, &mut objects),
+    )?;
     objects.missing |= lacks.len() > before;
     let is_asked = asked.waits || lacks.len() > before || !paths(directory)?.is_empty();
     Ok(is_asked.then_some(objects))

@@ -18,6 +18,7 @@ use crate::{
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use zerocopy::little_endian::U32;
 
 /// A process from its first event to its end or its exec.
 #[derive(Debug)]
@@ -69,7 +70,7 @@ pub(crate) struct Asked {
     pub switches: bool,
     /// It is a snapshot, which has no files of objects and of allocation.
     pub tables_left_out: bool,
-    /// How many of these files were made.
+    /// How many of these files must be here.
     pub object_files: u32,
     pub allocation_files: u32,
     /// What could not be counted without such a file.
@@ -83,13 +84,17 @@ impl Asked {
     fn of(header: &ProcessHeader) -> Self {
         let asked = header.asked.get();
         let is = |bit| asked & bit != 0;
+        let files = |made: U32| match is(TABLES_LEFT_OUT) {
+            true => 0,
+            false => made.get(),
+        };
         Asked {
             waits: is(ASKED_WAITS),
             allocation: is(ASKED_ALLOCATION),
             switches: is(ASKED_SWITCHES),
             tables_left_out: is(TABLES_LEFT_OUT),
-            object_files: header.object_files.get(),
-            allocation_files: header.allocation_files.get(),
+            object_files: files(header.object_files),
+            allocation_files: files(header.allocation_files),
             uncounted_operations: header.uncounted_operations.get(),
             uncounted_allocations: header.uncounted_allocations.get(),
             trouble: error_number(header.table_trouble.get()),
