@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <latch>
 #include <memory>
@@ -117,6 +118,29 @@ void members() {
   holder.join();
   waiter.join();
   std::printf("mutex (anonymous namespace)::pools[1].queues[3].lock 2\n");
+}
+
+[[gnu::noinline]] void hold_local(Account& account) {
+  const std::lock_guard guard(account.lock);
+  ++account.balance;
+  ready = 1;
+  until_asleep();
+}
+
+[[gnu::noinline]] void want_local(Account& account) {
+  while (ready == 0) std::this_thread::yield();
+  sleeper = ::gettid();
+  std::unique_lock guard(account.lock);
+  ++account.balance;
+}
+
+// No variable of the program's has this lock.
+void local() {
+  Account account;
+  std::thread holder(hold_local, std::ref(account));
+  std::thread waiter(want_local, std::ref(account));
+  holder.join();
+  waiter.join();
 }
 
 [[gnu::noinline]] void read_letter() {
@@ -239,7 +263,7 @@ int main(int count, char** arguments) {
     void (*run)();
   } all[] = {{"mutexes", mutexes}, {"members", members}, {"conditions", conditions},
              {"rwlocks", rwlocks}, {"deep", deep_ones},  {"futexes", futexes},
-             {"many", many},       {"jumps", jumps}};
+             {"many", many},       {"jumps", jumps},     {"local", local}};
   for (const auto& each : all) {
     if (count > 1 && std::strcmp(arguments[1], each.name) == 0) {
       each.run();

@@ -91,7 +91,7 @@ pub fn read<'a>(
     tell_incomplete(&switches);
     let (told, has_end) = (switches.told, switches.early.is_none());
     let stretches = Arc::new(Stretches::new(trace, switches));
-    let labels = Rc::new(Labels::of_all(trace, &mut names));
+    let labels = Rc::new(Labels::of_all(trace, &mut names)?);
     let names = Rc::new(RefCell::new(names));
     let analysis = Analysis::new(trace, names.borrow_mut().images());
     let make = |process| {

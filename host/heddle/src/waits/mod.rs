@@ -6,13 +6,15 @@ mod collect;
 mod complete;
 mod holding;
 mod key;
+mod labels;
 mod names;
 mod sum;
 mod waiters;
 mod wakeups;
 
 pub use blocked::{Again, Blocked, Has, HoldingThread, cycles};
-pub use names::{Describe, Labels, is_wrapper, own_function};
+pub use labels::Labels;
+pub use names::{Describe, is_wrapper, own_function};
 pub use sum::{Functions, Lock, Stat};
 
 use crate::names::Names;

@@ -3,10 +3,9 @@
 use super::key::Key;
 use crate::names::{Names, printable, thread_label};
 use heddle_symbols::{Location, demangle};
-use heddle_trace_file::{Addr, Holder, Nanos, ObjectKind, Place, Thread, Trace, Wait};
+use heddle_trace_file::{Addr, Holder, Nanos, ObjectKind, Place, Thread, Trace};
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// How an object was met.
 #[derive(Clone, Debug)]
@@ -173,27 +172,38 @@ impl<'a> Describe<'a> {
         address: Addr,
         fallback: (bool, u32),
     ) -> String {
+        let told = self.told(names, key, kind, address, fallback);
+        told.unwrap_or_else(|| address.to_string())
+    }
+
+    /// The same; `None`: nothing tells.
+    pub fn told(
+        &self,
+        names: &mut Names<'_>,
+        key: Key,
+        kind: ObjectKind,
+        address: Addr,
+        fallback: (bool, u32),
+    ) -> Option<String> {
         let (Key::Number(process, _) | Key::Address(process, _)) = key;
         let met = self.met.get(&key);
         let time = met.map_or(Nanos(u64::MAX), |met| met.time);
         if kind == ObjectKind::Thread {
-            return "(join)".to_owned();
+            return Some("(join)".to_owned());
         }
         if let Some(variable) = self.variable(names, process, (address, kind), time) {
-            return variable;
+            return Some(variable);
         }
         let made = |made| if made { "made in" } else { "first used in" };
         if let Some(met) = met {
-            return format!("{} {}", made(met.made), met.function);
+            return Some(format!("{} {}", made(met.made), met.function));
         }
         let (was_made, site) = fallback;
         let modules = self.trace.processes()[process].modules();
         let site = modules.complete(site, time).filter(|_| site != 0);
         let function = site.map(|site| names.caller(process, site, time));
-        match function.filter(|function| !is_wrapper(&function.symbol)) {
-            Some(function) => format!("{} {}", made(was_made), calling(names, &function)),
-            None => address.to_string(),
-        }
+        let function = function.filter(|function| !is_wrapper(&function.symbol))?;
+        Some(format!("{} {}", made(was_made), calling(names, &function)))
     }
 
     fn variable(
@@ -221,42 +231,5 @@ impl<'a> Describe<'a> {
             0 => name,
             _ => format!("{name}+{offset:#x}"),
         })
-    }
-}
-
-/// `mutex ledger`, by key, of the objects that the trace has counted.
-pub struct Labels(HashMap<Key, Arc<str>>);
-
-impl Labels {
-    /// Looks all names up.
-    pub fn of_all(trace: &Trace, names: &mut Names<'_>) -> Self {
-        let describe = Describe::new(trace);
-        let mut labels = HashMap::new();
-        for (process, recorded) in trace.processes().iter().enumerate() {
-            for object in recorded
-                .objects()
-                .into_iter()
-                .flat_map(|objects| &objects.all)
-            {
-                let key = Key::Number(process, object.number);
-                let fallback = (object.made, object.site);
-                let name = describe.object(names, key, object.kind, object.address, fallback);
-                let label = format!("{} {name}", object.kind.name());
-                labels.insert(key, label.into());
-            }
-        }
-        Labels(labels)
-    }
-
-    /// Of the object that is waited for.
-    pub fn of_wait(&self, process: usize, wait: Wait<'_>) -> Arc<str> {
-        let known = wait.number().and_then(|number| self.of(process, number));
-        let unknown = || format!("{} {}", wait.kind.name(), wait.address()).into();
-        known.unwrap_or_else(unknown)
-    }
-
-    /// Of the object with this number.
-    pub fn of(&self, process: usize, number: u32) -> Option<Arc<str>> {
-        self.0.get(&Key::Number(process, number)).cloned()
     }
 }

@@ -90,7 +90,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         true => steps::By::Strand,
         false => steps::By::Thread,
     };
-    let mut waits = WaitLines::new(&trace, &mut names);
+    let mut waits = WaitLines::new(&trace, &mut names)?;
     let mut replay = Replay {
         trace: &trace,
         by,

@@ -2,7 +2,7 @@
 
 use crate::names::Names;
 use crate::waits::{Describe, Labels};
-use heddle_trace_file::{Event, EventKind, Nanos, ObjectKind, Place, Trace};
+use heddle_trace_file::{Error, Event, EventKind, Nanos, ObjectKind, Place, Trace};
 use std::collections::HashMap;
 
 /// Makes lines of the events that tell of waits.
@@ -16,12 +16,15 @@ pub struct WaitLines<'a> {
 
 impl<'a> WaitLines<'a> {
     /// Of a trace of which nothing was told yet.
-    pub fn new(trace: &'a Trace, names: &mut Names<'_>) -> Self {
-        WaitLines {
+    ///
+    /// # Errors
+    /// What reading the trace gives.
+    pub fn new(trace: &'a Trace, names: &mut Names<'_>) -> Result<Self, Error> {
+        Ok(WaitLines {
             describe: Describe::new(trace),
-            labels: Labels::of_all(trace, names),
+            labels: Labels::of_all(trace, names)?,
             begun: HashMap::new(),
-        }
+        })
     }
 
     /// The two parts of the event's line, if it is of a wait.

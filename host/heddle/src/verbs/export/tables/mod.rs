@@ -191,7 +191,7 @@ pub fn whole<'a>(
     Ok(Whole {
         spill,
         selection,
-        labels: Labels::of_all(trace, names),
+        labels: Labels::of_all(trace, names)?,
         shapes: trace.shapes(),
         lives,
         off: match lives {

@@ -78,7 +78,7 @@ pub fn with(
     let whole = Whole {
         spill,
         clock: clock(trace),
-        labels: Labels::of_all(trace, names),
+        labels: Labels::of_all(trace, names)?,
         created: created(trace, &selection),
         selection,
         sequences: sequences(trace),

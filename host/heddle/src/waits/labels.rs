@@ -1,0 +1,142 @@
+//! Labels of the objects that strands wait for.
+
+use super::key::Key;
+use super::names::{Describe, Met, own_function};
+use crate::names::Names;
+use heddle_strands::{Analysis, Call, Sink, Strand, StrandId, StrandSpan};
+use heddle_trace_file::{Addr, Error, Event, EventKind, Nanos, Trace, Wait};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// `mutex ledger`, by key, of the objects that the trace has counted.
+pub struct Labels(HashMap<Key, Arc<str>>);
+
+impl Labels {
+    /// Looks all names up. Where only the call tells in which an object was first used, the trace
+    /// is read until all of these calls were seen.
+    ///
+    /// # Errors
+    /// What reading the trace gives.
+    pub fn of_all(trace: &Trace, names: &mut Names<'_>) -> Result<Self, Error> {
+        let mut describe = Describe::new(trace);
+        let mut labels = HashMap::new();
+        let mut unnamed = Vec::new();
+        for (process, recorded) in trace.processes().iter().enumerate() {
+            let objects = recorded.objects();
+            for object in objects.into_iter().flat_map(|objects| &objects.all) {
+                let key = Key::Number(process, object.number);
+                let fallback = (object.made, object.site);
+                match describe.told(names, key, object.kind, object.address, fallback) {
+                    Some(name) => {
+                        let label = format!("{} {name}", object.kind.name());
+                        labels.insert(key, label.into());
+                    }
+                    None => unnamed.push((key, object)),
+                }
+            }
+        }
+        if !unnamed.is_empty() {
+            let wanted = unnamed.iter().map(|(key, _)| *key).collect();
+            describe.met = met(trace, names, wanted)?;
+        }
+        for (key, object) in unnamed {
+            let fallback = (object.made, object.site);
+            let name = describe.object(names, key, object.kind, object.address, fallback);
+            let label = format!("{} {name}", object.kind.name());
+            labels.insert(key, label.into());
+        }
+        Ok(Labels(labels))
+    }
+
+    /// Of the object that is waited for.
+    pub fn of_wait(&self, process: usize, wait: Wait<'_>) -> Arc<str> {
+        let known = wait.number().and_then(|number| self.of(process, number));
+        let unknown = || format!("{} {}", wait.kind.name(), wait.address()).into();
+        known.unwrap_or_else(unknown)
+    }
+
+    /// Of the object with this number.
+    pub fn of(&self, process: usize, number: u32) -> Option<Arc<str>> {
+        self.0.get(&Key::Number(process, number)).cloned()
+    }
+}
+
+/// How these objects were met.
+fn met(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    wanted: HashSet<Key>,
+) -> Result<HashMap<Key, Met>, Error> {
+    let analysis = Analysis::new(trace, names.images());
+    let wanted = RefCell::new(wanted);
+    let names = RefCell::new(names);
+    let make = |process| Meetings {
+        process,
+        wanted: &wanted,
+        names: &names,
+        open: FxHashMap::default(),
+        met: HashMap::new(),
+    };
+    let decoded = analysis.stream(make, |_, _, _| !wanted.borrow().is_empty())?;
+    let mut all = HashMap::new();
+    for (_, meetings) in decoded.sinks {
+        all.extend(meetings.met);
+    }
+    Ok(all)
+}
+
+/// Takes the events of one process until all wanted objects were met.
+struct Meetings<'s, 'n, 'a> {
+    process: usize,
+    wanted: &'s RefCell<HashSet<Key>>,
+    names: &'s RefCell<&'n mut Names<'a>>,
+    /// The open calls of each strand, outermost first.
+    open: FxHashMap<StrandId, Vec<(Addr, Nanos)>>,
+    met: HashMap<Key, Met>,
+}
+
+impl Sink for Meetings<'_, '_, '_> {
+    fn enter(&mut self, call: &Call) {
+        let open = self.open.entry(call.strand).or_default();
+        open.push((call.function, call.enter));
+    }
+
+    fn leave(&mut self, span: &StrandSpan) {
+        if let Some(open) = self.open.get_mut(&span.strand) {
+            open.pop();
+        }
+    }
+
+    fn other(&mut self, strand: StrandId, _thread: usize, event: &Event<'_>) {
+        let EventKind::ObjectMet {
+            address,
+            number,
+            kind,
+            made,
+            site,
+        } = event.kind
+        else {
+            return;
+        };
+        let key = Key::Number(self.process, number);
+        if !self.wanted.borrow_mut().remove(&key) {
+            return;
+        }
+        let calls = self.open.get(&strand).into_iter().flatten().rev().copied();
+        let names = &mut *self.names.borrow_mut();
+        let met = Met {
+            address,
+            kind,
+            made,
+            function: own_function(names, self.process, calls, Some((site, event.time))),
+            time: event.time,
+        };
+        self.met.insert(key, met);
+    }
+
+    fn ended(&mut self, strand: &Strand) {
+        self.open.remove(&strand.id);
+    }
+}
