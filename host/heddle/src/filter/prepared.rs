@@ -13,7 +13,7 @@ use crate::usage::Usage;
 use heddle_calls::{Key, Profile, Source, Workers};
 use heddle_strands::StrandId;
 use heddle_symbols::without_parameters;
-use heddle_trace_file::{Error, Kinds, Nanos, Process, Trace};
+use heddle_trace_file::{Error, Kinds, Nanos, Place, Process, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -79,6 +79,13 @@ impl<'a> Filter<'a> {
     pub fn strands(&self) -> HashSet<StrandId> {
         let learned = self.rules.learned.as_ref();
         learned.map_or_else(HashSet::new, |learned| learned.strands.clone())
+    }
+
+    /// Whether the options ask for this place's thread and for this time.
+    pub fn asks_for(&self, place: Place, time: Nanos) -> bool {
+        let range = self.rules.range;
+        range.is_none_or(|range| range.has(time))
+            && self.rules.takes_thread(place.process, place.thread)
     }
 
     /// `sink` behind the filter, for a part of the process with this index.

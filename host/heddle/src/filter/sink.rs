@@ -34,6 +34,9 @@ pub trait Filterable: Sink {
     /// The call ended by which a coroutine is run, and that was left out.
     fn left_body(&mut self, _strand: StrandId) {}
 
+    /// A call of the strand began or ended now, and was left out.
+    fn left_out(&mut self, _strand: StrandId) {}
+
     /// The strand lives on behind the time range.
     fn goes_on(&mut self, strand: &Strand) {
         self.ended(strand);
@@ -421,6 +424,8 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
                 self.inner.other(call.strand, call.thread, &event);
             }
             self.inner.enter(&told);
+        } else {
+            self.inner.left_out(call.strand);
         }
     }
 
@@ -456,8 +461,11 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             }
         } else if matches!(open.fate, Fate::Waits(_)) {
             self.left_out.count(By::TimeRange);
-        } else if span.body && open.outermost && self.begun && self.in_range(time) {
-            self.inner.left_body(span.strand);
+        } else {
+            if span.body && open.outermost && self.begun && self.in_range(time) {
+                self.inner.left_body(span.strand);
+            }
+            self.inner.left_out(span.strand);
         }
         let outer = if open.outermost {
             open.under

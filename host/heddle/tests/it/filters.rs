@@ -4,6 +4,7 @@
 use crate::common::{LIBC, Program, abc, heddle};
 use crate::strands::written;
 use heddle_trace_file::write::TraceWriter;
+use heddle_trace_file::{Nanos, Switch, SwitchKind};
 use predicates::prelude::*;
 use predicates::str::{contains, ends_with, is_empty};
 use std::collections::BTreeMap;
@@ -101,6 +102,55 @@ fn replay_moves_up_what_a_filtered_function_calls() {
     assert_eq!(out.lines().count(), 2, "{out}");
     let (out, _) = replayed(&["--time-range", "8s..9s"]);
     assert_eq!(out, "");
+}
+
+#[test]
+fn replay_tells_of_waits_whose_next_event_is_left_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = TraceWriter::create(&directory.path().join("heddle.trace")).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    process.module(0x1000, 0x2000, 0x1000, None, "/bin/app");
+    let mut thread = process.thread(42, "app");
+    thread.enter(10, 0x1010, 0x1500, 0x7000);
+    thread.enter(20, 0x1100, 0x1020, 0x6f00);
+    thread.exit(100, 0x1100, 0x1020, 0x6f00);
+    thread.exit(200, 0x1010, 0x1500, 0x7000).finish().unwrap();
+    process.finish().unwrap();
+    let switch = |time, kind| Switch {
+        time: Nanos(time),
+        pid: 42,
+        tid: 42,
+        cpu: 0,
+        kind,
+    };
+    let all = [
+        switch(5, SwitchKind::Runs),
+        switch(30, SwitchKind::Blocks),
+        switch(60, SwitchKind::Runs),
+        switch(110, SwitchKind::Blocks),
+        switch(150, SwitchKind::Runs),
+    ];
+    trace.switches(&all, Some(300)).unwrap();
+    for by in ["thread", "strand"] {
+        for (options, since) in [
+            (&[][..], &[60, 150][..]),
+            (&["-D", "1"], &[60, 150]),
+            // The first ended before it.
+            (&["-D", "1", "--time-range", "105ns.."], &[150]),
+        ] {
+            let (out, _) = said(
+                directory.path(),
+                &[&["replay", "--by", by], options].concat(),
+            );
+            let backs = out.lines().filter(|line| line.contains("  Back  "));
+            let backs: Vec<&str> = backs.collect();
+            let told: Vec<String> = since.iter().map(|at| format!("since 0.{at:09}:")).collect();
+            assert_eq!(backs.len(), told.len(), "{options:?}: {out}");
+            for (back, told) in backs.iter().zip(&told) {
+                assert!(back.contains(told), "{options:?}: {out}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -55,6 +55,14 @@ fn calls_that_were_left_without_an_exit_contain_nothing_that_follows() {
                 .assert()
                 .success()
                 .stdout(contains("Enter   B()").and(contains("Enter     B()").not()));
+            let gone = "    A(); /* left without an exit, by a jump or an exception */\n";
+            for by in ["thread", "strand"] {
+                heddle(path)
+                    .args(["replay", "--format", "tree", "--by", by])
+                    .assert()
+                    .success()
+                    .stdout(contains(gone).count(3).and(contains("    B();\n").count(3)));
+            }
             for by in ["function", "thread", "strand"] {
                 heddle(path)
                     .args(["report", "--format", "csv", "--by", by])

@@ -108,6 +108,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let each = |names: &mut Names<'_>, place, label: &str, step: Step<'_>| {
             match (step, args.format) {
                 (Step::Line(line, _), Format::Tree) => tree.line(out, line, label)?,
+                (Step::Gone(line), Format::Tree) => tree.gone(out, &line, label)?,
+                // Text and source have a line an event.
+                (Step::Gone(_), _) => {}
                 (Step::Other(event, depth), Format::Tree) => {
                     let said = match waits.line(names, place, event) {
                         Some((what, words)) => Some(format!("{} {words}", what.to_lowercase())),

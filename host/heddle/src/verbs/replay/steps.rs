@@ -10,6 +10,7 @@ use crate::values::{Recorded, Waiting};
 use heddle_calls::{End, Loose};
 use heddle_strands::{Analysis, Call, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved};
 use heddle_trace_file::{Callee, Event, EventKind, Nanos, OffCpu, Place, Remarks, Shapes, Trace};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -21,11 +22,15 @@ enum Became {
     Exit(StrandSpan, Option<Recorded>),
     Unmatched(StrandId, Callee, Nanos),
     Other(StrandId),
+    /// It is this strand's, and a filter left it out.
+    LeftOut(StrandId),
 }
 
 /// Remembers what the last event became, and who is alive.
 struct Latest {
     became: Became,
+    /// Calls that the last event shows to be gone without an exit, innermost first.
+    unwound: Vec<StrandSpan>,
     values: Waiting,
     depths: HashMap<StrandId, usize>,
     /// The open calls of each strand, outermost first, if they are wanted.
@@ -43,6 +48,7 @@ impl Latest {
     fn new(wants_open: bool) -> Self {
         Latest {
             became: Became::Nothing,
+            unwound: Vec::new(),
             values: Waiting::default(),
             depths: HashMap::new(),
             open: wants_open.then(HashMap::new),
@@ -92,8 +98,10 @@ impl Sink for Latest {
     fn leave(&mut self, span: &StrandSpan) {
         self.depths.insert(span.strand, span.span.depth);
         let values = self.values.of_leave(span);
-        if span.span.end == End::Returned {
-            self.became = Became::Exit(*span, values);
+        match span.span.end {
+            End::Returned => self.became = Became::Exit(*span, values),
+            End::Unwound => self.unwound.push(*span),
+            End::Open => {}
         }
         if let Some(open) = &mut self.open {
             open.entry(span.strand).or_default().pop();
@@ -130,6 +138,10 @@ impl Filterable for Latest {
     fn left_late(&mut self, span: &StrandSpan) {
         self.leave(span);
     }
+
+    fn left_out(&mut self, strand: StrandId) {
+        self.became = Became::LeftOut(strand);
+    }
 }
 
 /// What else is to be said.
@@ -148,6 +160,8 @@ pub enum Step<'a> {
     /// A call's line. Of an enter, the calls that are open then, outermost first, if they are
     /// wanted.
     Line(Line, &'a [OpenCall]),
+    /// The line of a call that is gone, without an event of its own.
+    Gone(Line),
     /// Another event, and the depth at which it was.
     Other(&'a Event<'a>, usize),
     /// Before the event that comes next, the thread was off its processor; with that event's time
@@ -200,6 +214,7 @@ impl Replay<'_> {
                 let processes = 0..self.trace.processes().len();
                 processes.map(|index| Between::new(all, index)).collect()
             }),
+            held: FxHashMap::default(),
             each,
             failed: None,
         };
@@ -207,7 +222,7 @@ impl Replay<'_> {
         let (decoded, left_out) = match &mut self.filter {
             None => {
                 let take = |place, event: &Event<'_>, latest: &mut Latest| {
-                    lines.take(place, event, latest)
+                    lines.take(place, event, latest, true)
                 };
                 (analysis.stream(|_| latest(), take)?, None)
             }
@@ -218,9 +233,11 @@ impl Replay<'_> {
                     let learned = learned.sinks.into_iter().collect();
                     filter.learn(learned);
                 }
+                let filter = &*filter;
                 let filtered = |process| filter.over(process, latest());
                 let decoded = analysis.stream(filtered, |place, event, filtered| {
-                    lines.take(place, event, filtered.inner())
+                    let asked = filter.asks_for(place, event.time);
+                    lines.take(place, event, filtered.inner(), asked)
                 })?;
                 let (decoded, left_out) = unwrap(decoded);
                 (decoded, Some(left_out))
@@ -248,6 +265,9 @@ struct Lines<'a, 'b, 'n, F> {
     shapes: &'b Shapes,
     /// By process; none if it is not known.
     off: Vec<Between>,
+    /// When a thread was off its processor before events that are not shown, by process and
+    /// thread: told before its next event that is.
+    held: FxHashMap<(usize, usize), Vec<OffCpu>>,
     each: F,
     failed: Option<anyhow::Error>,
 }
@@ -256,17 +276,39 @@ impl<F> Lines<'_, '_, '_, F>
 where
     F: FnMut(&mut Names<'_>, Place, &str, Step<'_>) -> anyhow::Result<()>,
 {
-    /// Takes an event, of which the sink was told before; whether to go on.
-    fn take(&mut self, place: Place, event: &Event<'_>, latest: &mut Latest) -> bool {
+    /// Takes an event, of which the sink was told before; whether to go on. `asked`: its thread and
+    /// time are among those that are asked for.
+    fn take(&mut self, place: Place, event: &Event<'_>, latest: &mut Latest, asked: bool) -> bool {
+        let trace = self.labels.trace;
+        let another = |id| self.only.is_some_and(|only| !only.means(trace, id));
         let mut off = Vec::new();
         if let Some(between) = self.off.get_mut(place.process) {
+            off = self
+                .held
+                .remove(&(place.process, place.thread))
+                .unwrap_or_default();
             off.extend(std::iter::from_fn(|| {
                 between.next(place.thread, event.time)
             }));
         }
         let names = &mut *self.names;
+        for span in latest.unwound.drain(..) {
+            if another(span.strand) {
+                continue;
+            }
+            let label = self
+                .labels
+                .of(names, span.strand, latest.strands.get(&span.strand));
+            let step = Step::Gone(Line::exit(names, place, &span));
+            self.failed = (self.each)(names, place, label, step).err();
+            if self.failed.is_some() {
+                return false;
+            }
+        }
         let step = match std::mem::replace(&mut latest.became, Became::Nothing) {
             Became::Nothing => None,
+            Became::LeftOut(id) if another(id) => return true,
+            Became::LeftOut(_) => None,
             Became::Enter(call, values) => {
                 let open = latest.open.as_ref().and_then(|open| open.get(&call.strand));
                 let open = open.map_or(&[][..], Vec::as_slice);
@@ -289,16 +331,20 @@ where
                 Some((id, Step::Other(event, depth)))
             }
         };
-        let Some((id, step)) = step else { return true };
-        let trace = self.labels.trace;
-        if self.only.is_some_and(|only| !only.means(trace, id)) {
+        let Some((id, step)) = step else {
+            if asked && !off.is_empty() {
+                self.held.insert((place.process, place.thread), off);
+            }
+            return true;
+        };
+        if another(id) {
             latest.forget(&mut self.labels);
             return true;
         }
         self.shown += 1;
         let label = self.labels.of(names, id, latest.strands.get(&id));
         let depth = match &step {
-            Step::Line(line, _) => line.depth,
+            Step::Line(line, _) | Step::Gone(line) => line.depth,
             Step::Other(_, depth) | Step::Off(.., depth) => *depth,
         };
         let mut give = |step| (self.each)(names, place, label, step);

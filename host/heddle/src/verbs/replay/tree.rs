@@ -42,13 +42,7 @@ impl Tree {
             self.waiting = Some((line, label.to_owned()));
             return Ok(());
         }
-        let address = |line: &Line| line.function.as_ref().map(|(address, _)| *address);
-        let ends = |(enter, of): &(Line, String)| {
-            of == label && enter.depth == line.depth && address(enter) == address(&line)
-        };
-        if self.waiting.as_ref().is_some_and(ends)
-            && let Some((enter, _)) = self.waiting.take()
-        {
+        if let Some(enter) = self.leaf(&line, label) {
             self.begin(out, line.took, label, line.depth)?;
             self.call(out, &enter)?;
             if let Some(result) = &line.values {
@@ -68,6 +62,30 @@ impl Tree {
             write!(out, ", whose enter was not recorded")?;
         }
         writeln!(out, " */")
+    }
+
+    /// Takes a call that is gone without an exit: how long it took is not known.
+    pub fn gone(&mut self, out: &mut dyn Write, line: &Line, label: &str) -> io::Result<()> {
+        const HOW: &str = "without an exit, by a jump or an exception";
+        if let Some(enter) = self.leaf(line, label) {
+            self.begin(out, None, label, line.depth)?;
+            self.call(out, &enter)?;
+            return writeln!(out, "; /* left {HOW} */");
+        }
+        self.finish(out)?;
+        self.begin(out, None, label, line.depth)?;
+        out.write_all(b"} /* ")?;
+        self.name(out, line)?;
+        writeln!(out, ", left {HOW} */")
+    }
+
+    /// The enter that waits, if its call ends by this line.
+    fn leaf(&mut self, line: &Line, label: &str) -> Option<Line> {
+        let address = |line: &Line| line.function.as_ref().map(|(address, _)| *address);
+        let ends = |(enter, of): &mut (Line, String)| {
+            of == label && enter.depth == line.depth && address(enter) == address(line)
+        };
+        self.waiting.take_if(ends).map(|(enter, _)| enter)
     }
 
     /// Takes another event.
