@@ -40,8 +40,12 @@ impl Crowd {
 
     /// Whether a function that moved so became slower (or faster), compared with the others.
     pub fn lets_stand_out(&self, moved: f64) -> bool {
-        let beside = moved - self.middle;
-        beside.abs() > FAR * self.apart && beside.signum() == moved.signum()
+        !self.holds(moved) && (moved - self.middle).signum() == moved.signum()
+    }
+
+    /// Whether what moved so is within the distances at which others are.
+    pub fn holds(&self, moved: f64) -> bool {
+        (moved - self.middle).abs() <= FAR * self.apart
     }
 
     /// How many times as long the calls of most functions took.

@@ -71,7 +71,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let together = rows.iter().any(|row| row.what == What::AsOthers);
     if together {
-        as_others(&others);
+        as_others(&others, &rows);
     }
     mixed(&rows);
     let Some(most) = args.fail_if_slower else {
@@ -102,8 +102,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         ),
         _ => format!("took {}, and {} before", worst.own[1], worst.own[0]),
     };
+    let often = |row: &&&Row| matches!(row.slower_by(), Some(SlowerBy::Calls(_)));
+    let word = match slower.iter().filter(often).count() {
+        0 => "slower",
+        some if some == slower.len() => "called more often",
+        _ => "slower or called more often,",
+    };
     notes::error(format_args!(
-        "{} slower by more than {most} %: `{}` {how}",
+        "{} {word} by more than {most} %: `{}` {how}",
         notes::are(slower.len() as u64, "function"),
         worst.function
     ));
@@ -111,7 +117,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Says why functions are said to have changed as others did.
-fn as_others(others: &Others) {
+fn as_others(others: &Others, rows: &[Row]) {
     let Some(most) = others.most() else { return };
     let factor = most.factor();
     match (factor - 1.0).abs() >= WHOLE_RUN {
@@ -124,6 +130,20 @@ fn as_others(others: &Others) {
              others` is what did not change by more than that",
             most.range()
         )),
+    }
+    let mut others = rows.iter().filter(|row| row.what == What::AsOthers);
+    let far = others.find(|row| {
+        let moved = row.each_percent().map(|percent| 1.0 + percent / 100.0);
+        moved.is_some_and(|times| !most.holds(times.ln()))
+    });
+    if let Some(far) = far {
+        notes::note(format_args!(
+            "an average may have changed by more, by a few calls that take very long: half of the \
+             calls of `{}` took {} or longer, and {} before",
+            far.function,
+            time(far.median[1]),
+            time(far.median[0]),
+        ));
     }
 }
 
