@@ -76,19 +76,38 @@ impl Look {
         widths: [usize; N],
         less: &[usize],
         rest: usize,
-    ) -> [bool; N] {
+    ) -> Columns<N> {
         let mut shown = [true; N];
-        let Some(width) = self.width else {
-            return shown;
-        };
         let mut taken: usize = widths.iter().sum();
         for &column in less {
-            if taken + rest > width {
+            if self.width.is_some_and(|width| taken + rest > width) {
                 shown[column] = false;
                 taken -= widths[column];
             }
         }
-        shown
+        Columns { widths, shown }
+    }
+}
+
+/// The columns of a table that are shown, of these widths.
+pub struct Columns<const N: usize> {
+    widths: [usize; N],
+    pub shown: [bool; N],
+}
+
+impl<const N: usize> Columns<N> {
+    /// The shown cells of a line, aligned on the right.
+    pub fn line(&self, cells: [&str; N]) -> String {
+        let cells = cells.iter().zip(self.widths).zip(self.shown);
+        let cells = cells.filter(|(_, shown)| *shown);
+        cells
+            .map(|((cell, width), _)| format!("{cell:>width$}"))
+            .collect()
+    }
+
+    /// As many spaces.
+    pub fn nothing(&self) -> String {
+        self.line([""; N])
     }
 }
 
@@ -151,13 +170,16 @@ mod tests {
                 color: false,
                 width,
             };
-            look.columns([10, 10, 10], &[1, 0], 20)
+            let columns = look.columns([4, 10, 10], &[1, 0], 20);
+            (columns.line(["a", "b", "c"]), columns.nothing().len())
         };
-        assert_eq!(shown(None), [true; 3]);
-        assert_eq!(shown(Some(50)), [true; 3]);
-        assert_eq!(shown(Some(49)), [true, false, true]);
-        assert_eq!(shown(Some(39)), [false, false, true]);
-        assert_eq!(shown(Some(1)), [false, false, true]);
+        let of = |line: &str| (line.to_owned(), line.len());
+        let all = of("   a         b         c");
+        assert_eq!(shown(None), all);
+        assert_eq!(shown(Some(44)), all);
+        assert_eq!(shown(Some(43)), of("   a         c"));
+        assert_eq!(shown(Some(33)), of("         c"));
+        assert_eq!(shown(Some(1)), of("         c"));
     }
 
     #[test]

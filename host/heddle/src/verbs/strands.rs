@@ -98,7 +98,7 @@ fn table<I: Iterator<Item = Strand>>(
     let last = HEADINGS.len() - 1;
     let taken: [usize; HEADINGS.len()] =
         std::array::from_fn(|index| if index == last { 0 } else { widths[index] + 2 });
-    let shown = look.columns(taken, &LESS, NAME);
+    let shown = look.columns(taken, &LESS, NAME).shown;
     let heading = text(&widths, &shown, &HEADINGS);
     writeln!(out, "{}", look.paint(HEADING, heading))?;
     for strand in strands() {

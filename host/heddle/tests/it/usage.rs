@@ -48,6 +48,14 @@ fn what_an_option_cannot_mean_is_an_error_of_usage_in_every_verb() {
             vec!["report", "--by", "sched", "-D", "1"],
             "leave out the filters",
         ),
+        (
+            vec!["report", "--by", "time", "-n", "3"],
+            "leave out --sort and --limit",
+        ),
+        (
+            vec!["report", "--by", "time", "-s", "total"],
+            "leave out --sort and --limit",
+        ),
         (vec!["report", "--of", "f"], "--of goes with --by args only"),
     ];
     for verb in ["report", "strands", "advise"] {

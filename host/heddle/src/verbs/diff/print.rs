@@ -54,16 +54,9 @@ pub fn table(
     all: &[Row],
     length: Length,
 ) -> io::Result<()> {
-    let shown = look.columns(WIDTHS, &LESS, NAME);
-    let line = |cells: [String; COLUMNS]| {
-        let shown = (0..COLUMNS).filter(|&index| shown[index]);
-        let padded = shown.map(|index| {
-            let width = WIDTHS[index];
-            format!("{:>width$}", cells[index])
-        });
-        padded.collect::<String>()
-    };
-    let heading = line(HEADINGS.map(str::to_owned)) + "  function";
+    let columns = look.columns(WIDTHS, &LESS, NAME);
+    let line = |cells: [String; COLUMNS]| columns.line(cells.each_ref().map(String::as_str));
+    let heading = columns.line(HEADINGS) + "  function";
     writeln!(out, "{}", look.paint(HEADING, heading))?;
     for row in rows {
         let text = line(cells(row));

@@ -38,9 +38,9 @@ pub struct Args {
     /// table and md are for people; in csv and json times are nanoseconds
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// Column to sort by, largest first
-    #[arg(short, long, value_enum, default_value_t = Column::Own)]
-    sort: Column,
+    /// Column to sort by, largest first; self, if none is named
+    #[arg(short, long, value_enum)]
+    sort: Option<Column>,
     /// Print only the first N rows (of each thread)
     #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
@@ -81,6 +81,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if !args.of.is_empty() && args.by != Rows::Args {
         return Err(Usage::new("--of goes with --by args only").into());
     }
+    if args.by == Rows::Time && (args.sort.is_some() || args.limit.is_some()) {
+        let why = "--by time has a row for each kind of time, always in the same order";
+        return Err(Usage::new(format!("{why}: leave out --sort and --limit")).into());
+    }
+    let sort = args.sort.unwrap_or(Column::Own);
     let trace = args.trace.open()?;
     let length = match args.format {
         Format::Table | Format::Md => args.names.names,
@@ -96,10 +101,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Rows::Line => By::Line,
         Rows::Module => By::Module,
         Rows::Lock if args.filter.is_empty() => {
-            return locks::run(&trace, args.format, args.sort, args.limit, length);
+            return locks::run(&trace, args.format, sort, args.limit, length);
         }
         Rows::Sched if args.filter.is_empty() => {
-            return sched::run(&trace, args.format, args.sort, args.limit, length);
+            return sched::run(&trace, args.format, sort, args.limit, length);
         }
         Rows::Time if args.filter.is_empty() => return time::run(&trace, args.format),
         Rows::Time => return Err(Usage::new("--by time adds up all that threads did, and cannot leave out some: leave out the filters").into()),
@@ -114,7 +119,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if !matches!(by, By::Thread | By::Strand | By::Args) && found.fibers > 0 {
         notes::goes_by_strand();
     }
-    let mut rows = arrange(found.rows, args.sort, args.limit);
+    let mut rows = arrange(found.rows, sort, args.limit);
     if length == Length::Short {
         tell_apart(&mut rows);
     }

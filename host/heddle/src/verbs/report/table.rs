@@ -14,7 +14,7 @@ const NAME: usize = 30;
 
 /// Prints the rows; where they are by thread, a heading begins each thread's.
 pub fn print(out: &mut dyn Write, look: &Look, rows: &[Row], length: Length) -> io::Result<()> {
-    let shown = look.columns([WIDTH; COLUMNS], &LESS, NAME);
+    let shown = look.columns([WIDTH; COLUMNS], &LESS, NAME).shown;
     let mut heading = format!("{:>WIDTH$}", "calls");
     for (index, (name, _)) in TIMES.iter().enumerate() {
         if shown[index + 1] {

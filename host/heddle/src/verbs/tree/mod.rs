@@ -93,7 +93,7 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
             let nodes = strand_list::tree(&found.all, &mut names);
             screen::show(|out, look| {
                 let mut table = Table {
-                    shown: look.columns(WIDTHS, &LESS, NAME),
+                    shown: look.columns(WIDTHS, &LESS, NAME).shown,
                     out,
                     look,
                     trace: &trace,

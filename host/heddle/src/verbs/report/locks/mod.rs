@@ -33,7 +33,7 @@ pub fn run(
     locks.truncate(limit.unwrap_or(usize::MAX));
     let several = trace.processes().len() > 1;
     match format {
-        Format::Table => screen::show(|out, _| Ok(table::print(out, locks, several)?))?,
+        Format::Table => screen::show(|out, look| Ok(table::print(out, look, locks, several)?))?,
         Format::Json => output::print(|out| json::print(out, locks))?,
         Format::Csv => output::print(|out| Ok(csv::print(out, locks)?))?,
         Format::Md => output::print(|out| Ok(markdown::print(out, locks, several)?))?,

@@ -2,6 +2,7 @@
 
 use super::shown::{average, by_number, by_time, label, taken};
 use crate::notes::counted;
+use crate::screen::{self, HEADING, Look};
 use crate::waits::{Functions, Lock};
 use heddle_trace_file::Nanos;
 use std::io::{self, Write};
@@ -9,41 +10,42 @@ use std::io::{self, Write};
 /// Functions that are printed of each kind.
 const MOST: usize = 5;
 
+const WIDTH: usize = 12;
+const HEADINGS: [&str; 5] = ["taken", "blocked", "total wait", "avg", "worst"];
+/// On a narrow terminal the average is left out, and the worst, until so many characters are left
+/// for names.
+const LESS: [usize; 2] = [3, 4];
+const NAME: usize = 30;
+
+type Columns = screen::Columns<{ HEADINGS.len() }>;
+
 /// Prints the rows.
-pub fn print(out: &mut dyn Write, locks: &[Lock], several: bool) -> io::Result<()> {
-    writeln!(
-        out,
-        "{:>12}{:>12}{:>12}{:>12}{:>12}  lock",
-        "taken", "blocked", "total wait", "avg", "worst"
-    )?;
+pub fn print(out: &mut dyn Write, look: &Look, locks: &[Lock], several: bool) -> io::Result<()> {
+    let columns = look.columns([WIDTH; HEADINGS.len()], &LESS, NAME);
+    let heading = columns.line(HEADINGS) + "  lock";
+    writeln!(out, "{}", look.paint(HEADING, heading))?;
     for lock in locks {
         let all = &lock.sum.all;
-        let some = |time: Nanos| time_of(all.waits, time);
-        writeln!(
-            out,
-            "{:>12}{:>12}{:>12}{:>12}{:>12}  {}",
-            taken(lock),
-            lock.blocked,
-            time(some(all.total)),
-            time(average(lock)),
-            time(some(all.worst)),
-            label(lock, several)
-        )?;
-        functions(out, "waits in", &lock.sum.waiters)?;
-        functions(out, "held by", &lock.sum.holders)?;
+        let some = |at: Nanos| time(time_of(all.waits, at));
+        let cells = columns.line([
+            &taken(lock),
+            &lock.blocked.to_string(),
+            &some(all.total),
+            &time(average(lock)),
+            &some(all.worst),
+        ]);
+        writeln!(out, "{cells}  {}", label(lock, several))?;
+        functions(out, &columns, "waits in", &lock.sum.waiters)?;
+        functions(out, &columns, "held by", &lock.sum.holders)?;
         // Of what is held, every holder that lets go while another waits wakes somebody.
         let mut wakers = by_number(lock);
         wakers.retain(|_| !lock.kind.is_held());
         for (name, wakes) in wakers.iter().take(MOST) {
-            writeln!(
-                out,
-                "{:>60}  {}",
-                format!("\u{d7}{wakes}"),
-                format_args!("  woken by {name}")
-            )?;
+            let cells = columns.line(["", &format!("\u{d7}{wakes}"), "", "", ""]);
+            writeln!(out, "{cells}    woken by {name}")?;
         }
-        rest(out, wakers.len())?;
-        remarks(out, lock)?;
+        rest(out, &columns, wakers.len())?;
+        remarks(out, &columns, lock)?;
     }
     Ok(())
 }
@@ -57,31 +59,35 @@ fn time(time: Option<Nanos>) -> String {
     time.map_or("-".to_owned(), |time| time.to_string())
 }
 
-fn functions(out: &mut dyn Write, what: &str, functions: &Functions) -> io::Result<()> {
+fn functions(
+    out: &mut dyn Write,
+    columns: &Columns,
+    what: &str,
+    functions: &Functions,
+) -> io::Result<()> {
     let all = by_time(functions);
     for (name, stat) in all.iter().take(MOST) {
-        writeln!(
-            out,
-            "{:>12}{:>12}{:>12}{:>12}{:>12}    {what} {name}",
+        let cells = columns.line([
             "",
-            stat.begun(),
-            time(time_of(stat.waits, stat.total)),
+            &stat.begun().to_string(),
+            &time(time_of(stat.waits, stat.total)),
             "",
-            time(time_of(stat.waits, stat.worst))
-        )?;
+            &time(time_of(stat.waits, stat.worst)),
+        ]);
+        writeln!(out, "{cells}    {what} {name}")?;
     }
-    rest(out, all.len())
+    rest(out, columns, all.len())
 }
 
-fn rest(out: &mut dyn Write, all: usize) -> io::Result<()> {
+fn rest(out: &mut dyn Write, columns: &Columns, all: usize) -> io::Result<()> {
     match all.checked_sub(MOST) {
         None | Some(0) => Ok(()),
-        Some(more) => writeln!(out, "{:>60}    … {more} more", ""),
+        Some(more) => writeln!(out, "{}    … {more} more", columns.nothing()),
     }
 }
 
 /// What the columns do not say.
-fn remarks(out: &mut dyn Write, lock: &Lock) -> io::Result<()> {
+fn remarks(out: &mut dyn Write, columns: &Columns, lock: &Lock) -> io::Result<()> {
     let mut all = Vec::new();
     if let Some(given) = lock.given.filter(|&given| given > 0) {
         let unmet = match lock.unmet {
@@ -101,6 +107,6 @@ fn remarks(out: &mut dyn Write, lock: &Lock) -> io::Result<()> {
     }
     match all.is_empty() {
         true => Ok(()),
-        false => writeln!(out, "{:>60}    {}", "", all.join("; ")),
+        false => writeln!(out, "{}    {}", columns.nothing(), all.join("; ")),
     }
 }
