@@ -1,6 +1,7 @@
 //! Results go to stdout.
 
 use crate::progress;
+use crate::usage::Usage;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -46,6 +47,11 @@ pub fn print_to(
             // What is left in the buffer has no reader either.
             let _ = out.into_parts();
             Ok(())
+        }
+        Err(error) if error.is::<Usage>() => {
+            // A result that was not asked for rightly is none.
+            let _ = out.into_parts();
+            Err(error)
         }
         other => other,
     }

@@ -524,6 +524,12 @@ fn only_the_strands_that_are_asked_for_are_exported() {
         .code(2)
         .stderr(contains("none of these strands is there").and(contains("heddle strands")));
     assert!(!path.join("heddle.trace.perfetto-trace").exists());
+    for format in ["perfetto", "chrome", "firefox", "json"] {
+        let to_stdout = ["--strand", "99", "--format", format, "-o", "-"];
+        let mut command = heddle(path);
+        let run = command.arg("export").args(to_stdout).assert().code(2);
+        run.stdout(is_empty());
+    }
     let usage = heddle(path)
         .args(["export", "--strand", "main"])
         .assert()
