@@ -174,7 +174,7 @@ struct Living<'a> {
     /// The strand that this one has resumed, and that runs within its call.
     resumes: Option<StrandId>,
     awaited: Awaited,
-    /// What runs it, destroys it.
+    /// What runs it or ran it last, destroys it.
     destroyed: bool,
     failed: Option<TreeError>,
 }
@@ -331,7 +331,7 @@ impl Living<'_> {
         }
     }
 
-    /// `, resumed by coroutine sums(long) on thread worker`.
+    /// `, resumed by coroutine sums(long) on thread worker`, or destroyed.
     fn resumer(&self, by: Option<StrandId>, thread: usize) -> String {
         let threads = self.trace.processes()[self.id.process()].threads();
         let on = threads.get(thread).map(|thread| printable(thread.name()));
@@ -339,18 +339,22 @@ impl Living<'_> {
         let found = by
             .and_then(|by| self.all.find(by))
             .map(|index| self.all.get(index));
+        let how = match self.destroyed {
+            true => "destroyed",
+            false => "resumed",
+        };
         match found {
             Some(strand) if strand.kind == Kind::Thread && strand.thread() == thread => {
-                format!(", resumed by thread {on}")
+                format!(", {how} by thread {on}")
             }
             Some(strand) => {
                 let name = self.names.borrow_mut().strand(&strand);
                 let own = self.all.find(self.id).map(|index| self.all.get(index).kind);
                 let by = by_or_after(own, strand.kind);
                 let kind = strand.kind.name();
-                format!(", resumed {by} {kind} {name} on thread {on}")
+                format!(", {how} {by} {kind} {name} on thread {on}")
             }
-            None => format!(", resumed on thread {on}"),
+            None => format!(", {how} on thread {on}"),
         }
     }
 }
@@ -422,16 +426,21 @@ impl Sink for Living<'_> {
             }
             return;
         }
-        self.end_pause(Some(call).filter(|call| call.body));
-        let names = self.names.clone();
-        let names = &mut *names.borrow_mut();
-        let location = names.function(process, call.function, call.enter);
+        let location = self
+            .names
+            .borrow_mut()
+            .function(process, call.function, call.enter);
         if call.body {
             let part = coroutine_part(&location.symbol).map(|(_, part, _)| part);
             let index = call.frame.and_then(|frame| frame.resume_index());
             self.destroyed |= part == Some(CoroutinePart::Destroy);
             // GCC's code destroys what has an odd index.
             self.destroyed |= index.is_some_and(|index| index % 2 == 1);
+        }
+        self.end_pause(Some(call).filter(|call| call.body));
+        let names = self.names.clone();
+        let names = &mut *names.borrow_mut();
+        if call.body {
             if !self.destroyed {
                 self.handed_over = None;
             }
