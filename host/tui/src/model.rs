@@ -185,6 +185,19 @@ pub struct LifeRow {
     pub waits: bool,
 }
 
+impl LifeRow {
+    /// The line on a screen of so many columns, which may have no room for all of it.
+    pub fn line(&self, columns: usize) -> String {
+        let indent = usize::from(self.indent).min(columns / 2);
+        format!("{:indent$}{}", "", self.text)
+    }
+
+    /// How many columns that takes.
+    pub fn width(&self, columns: usize) -> usize {
+        usize::from(self.indent).min(columns / 2) + crate::text::width(&self.text)
+    }
+}
+
 impl Model {
     /// What is to be seen of a strand's number: `12`, or `4711/12` where there are several
     /// processes.

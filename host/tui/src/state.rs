@@ -105,6 +105,8 @@ pub struct State {
     pub timeline: Option<Timeline>,
     /// A strand's life.
     pub life: List,
+    /// The first column of it that is shown.
+    pub life_from: usize,
     /// Whether the source is shown; `None`: where there is room.
     pub source: Option<bool>,
     /// What is searched for.

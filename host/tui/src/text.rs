@@ -47,6 +47,21 @@ pub fn fill(text: &str, columns: usize) -> String {
     text
 }
 
+/// The text from this column on: a character that is cut by it leaves spaces.
+pub fn from_column(text: &str, column: usize) -> String {
+    let mut before = 0;
+    let cut = text.char_indices().find(|(_, c)| {
+        if before >= column {
+            return true;
+        }
+        before += most(*c);
+        false
+    });
+    let spaces = before.saturating_sub(column);
+    let rest = cut.map_or("", |(at, _)| &text[at..]);
+    format!("{:spaces$}{rest}", "")
+}
+
 /// The end of a text in at most so many columns: what is cut off in front leaves `…`.
 pub fn fit_end(text: &str, columns: usize) -> String {
     if text.width() <= columns || columns == 0 {
@@ -117,6 +132,14 @@ pub fn matches(text: &str, pattern: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_text_begins_at_a_column() {
+        assert_eq!(from_column("abcd", 0), "abcd");
+        assert_eq!(from_column("abcd", 2), "cd");
+        assert_eq!(from_column("abcd", 9), "");
+        assert_eq!(from_column("a\u{4e2d}b", 2), " b");
+    }
 
     #[test]
     fn what_is_cut_off_leaves_a_mark() {

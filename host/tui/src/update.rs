@@ -107,7 +107,21 @@ fn in_view(state: &mut State, model: &Model, key: Key) -> Effect {
         }
         View::Life => {
             let life = model.life.as_ref().and_then(|life| life.rows.as_ref());
-            state.life.moved(key, life.map_or(0, Vec::len), page);
+            let width = usize::from(state.layout().width);
+            let half = (width / 2).max(1);
+            match key {
+                Key::Left | Key::Char('h') => {
+                    state.life_from = state.life_from.saturating_sub(half);
+                }
+                Key::Right | Key::Char('l') => {
+                    let rows = life.into_iter().flatten();
+                    let widest = rows.map(|row| row.width(width)).max().unwrap_or(0);
+                    if state.life_from + width < widest {
+                        state.life_from += half;
+                    }
+                }
+                _ => _ = state.life.moved(key, life.map_or(0, Vec::len), page),
+            }
         }
     }
     Effect::None
@@ -124,6 +138,7 @@ fn in_strands(state: &mut State, model: &Model, key: Key, page: usize) -> Effect
                 return Effect::None;
             }
             state.life = List::default();
+            state.life_from = 0;
             Effect::Life(row.key)
         }
         _ => {

@@ -41,6 +41,7 @@ const KEYS: &[(&str, &str)] = &[
     ("", "k in the kernel  r ready, without a processor"),
     ("", "? not known: after the last event, no end seen"),
     ("life", ""),
+    ("← →, h l", "the beginning of lines; the end of long ones"),
     ("Esc", "back to the strands"),
     ("", ""),
     ("", "any other key closes this"),

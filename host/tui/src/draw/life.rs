@@ -4,6 +4,7 @@ use super::frame::Screen;
 use super::look::{BOLD, FAINT, PLAIN, WAITING, WARNING};
 use crate::model::Model;
 use crate::state::State;
+use crate::text::from_column;
 
 pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
     let width = state.layout().width;
@@ -26,8 +27,8 @@ pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
         .take(state.page());
     for (y, (index, row)) in (2..).zip(shown) {
         let look = if row.waits { WAITING } else { PLAIN };
-        let x = row.indent.min(width / 2);
-        screen.text(x, y, width.saturating_sub(x), &row.text, look);
+        let text = from_column(&row.line(width.into()), state.life_from);
+        screen.text(0, y, width, &text, look);
         if index == state.life.selected {
             screen.select(0, y, width);
         }

@@ -6,12 +6,12 @@ use super::strands::kind;
 use super::{not_yet, ruler};
 use crate::model::{Model, StrandKey};
 use crate::state::{DETAILS, State};
-use crate::text::{count, fill, fit, precise, time, width};
+use crate::text::{count, counted, fill, fit, precise, time, width};
 use crate::timeline::{
     Line, Rows, Strip, Timeline, Under, What, calls_on, lines, lives_until, strip, summed_on,
     summed_within, under,
 };
-use heddle_view::{Call, Data, Strand, Why};
+use heddle_view::{Call, Data, Strand, StrandKind, Why};
 
 pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
     let (Some(data), Some(timeline)) = (&model.timeline, &state.timeline) else {
@@ -310,8 +310,8 @@ impl Picture<'_> {
             Under::Call(call) => self.call(call),
             Under::Summed(sum) => [
                 format!(
-                    "about {} short calls, {} in all",
-                    count(sum.calls),
+                    "about {}, {} in all",
+                    counted(sum.calls, "short call"),
                     time(sum.time)
                 ),
                 format!("most of that in {}", self.function(sum.function)),
@@ -365,9 +365,13 @@ impl Picture<'_> {
             text => format!("{before}{text}"),
         };
         let open = if pause.open { ", and not resumed" } else { "" };
-        let by = pause
-            .by
-            .map_or(String::new(), |by| format!(" by {}", self.strand(by)));
+        let by = pause.by.map_or(String::new(), |by| {
+            format!(
+                " {} {}",
+                self.by_or_after(pause.strand, by),
+                self.strand(by)
+            )
+        });
         let holder = pause.holder.map_or(String::new(), |holder| {
             format!("; held by {}", self.strand(holder))
         });
@@ -382,6 +386,20 @@ impl Picture<'_> {
         ]
     }
 
+    /// How the strand that ran before another one went on is said to have done that. A fiber may
+    /// have switched to another stack in between, which nothing tells.
+    fn by_or_after(&self, own: u32, before: u32) -> &'static str {
+        let kind = |index: u32| {
+            let strand = self.data.strands.get(index as usize);
+            strand.map(|(strand, _)| strand.kind)
+        };
+        match kind(own) {
+            Some(StrandKind::Coroutine) => "by",
+            _ if kind(before).is_some_and(|kind| kind != StrandKind::Fiber) => "by",
+            _ => "after",
+        }
+    }
+
     fn of_row(&self, what: What) -> String {
         match what {
             What::Strand(index) | What::Calls(index, _) => {
@@ -394,23 +412,23 @@ impl Picture<'_> {
                     format!(", made by #{}", self.model.label(key))
                 });
                 format!(
-                    "{}{parent}: elapsed {}, suspended {}, {} calls",
+                    "{}{parent}: elapsed {}, suspended {}, {}",
                     self.strand(index),
                     time(strand.running),
                     time(strand.suspended),
-                    count(strand.calls),
+                    counted(strand.calls, "call"),
                 )
             }
             What::Group(index) => {
                 let group = &self.data.groups[index as usize];
                 format!(
-                    "{} {} {}: elapsed {}, suspended {}, {} calls; {} of them are listed",
+                    "{} {} {}: elapsed {}, suspended {}, {}; {} of them are listed",
                     count(group.strands),
                     kind(group.kind),
                     group.name,
                     time(group.running),
                     time(group.suspended),
-                    count(group.calls),
+                    counted(group.calls, "call"),
                     count(group.listed),
                 )
             }

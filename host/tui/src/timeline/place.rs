@@ -113,12 +113,16 @@ impl Timeline {
             Key::Char('-' | '_') => self.zoom(self.span.saturating_mul(ZOOM), data),
             Key::Char('0') => self.zoom(u64::MAX, data),
             Key::Char(']' | '[') => {
-                if let Some(What::Calls(strand, depth)) = what {
-                    let found =
-                        next_call(data, (strand, depth), self.cursor, key == Key::Char(']'));
-                    if let Some(found) = found {
-                        self.move_to(found.enter, data);
-                    }
+                let calls = match what {
+                    Some(What::Calls(strand, depth)) => Some((strand, depth)),
+                    // Those that no other call is around.
+                    Some(What::Strand(strand)) => Some((strand, 0)),
+                    _ => None,
+                };
+                let forward = key == Key::Char(']');
+                let found = calls.and_then(|calls| next_call(data, calls, self.cursor, forward));
+                if let Some(found) = found {
+                    self.move_to(found.enter, data);
                 }
             }
             Key::Char('t') => {

@@ -209,6 +209,24 @@ fn all_threads_are_named_in_one_way() {
 }
 
 #[test]
+fn the_next_call_is_found_from_a_strand_s_own_row_too() {
+    let model = model();
+    // The time at the cursor, on the row of a thread or below it.
+    let at = |down: usize, key: Key| {
+        let mut keys = vec![Key::Char('4')];
+        keys.extend(std::iter::repeat_n(Key::Char('j'), down));
+        keys.push(key);
+        let text = screen(&model, (80, 24), &keys);
+        let details = text.lines().find(|line| line.starts_with("──"));
+        details.unwrap().to_owned()
+    };
+    let (thread, calls) = (4, 5);
+    let next = at(thread, Key::Char(']'));
+    assert_eq!(next, at(calls, Key::Char(']')));
+    assert_ne!(next, at(thread, Key::Char('[')));
+}
+
+#[test]
 fn a_strand_has_one_number_wherever_it_is_named() {
     let mut model = model();
     // Another process: numbers are told with the process.
@@ -265,6 +283,11 @@ fn a_life_is_asked_for_and_shown() {
         row(0, "thread server #2", false),
         row(4, "serve(connection&)  20.000 ms", false),
         row(6, "suspended at server.cpp:80  30.000 ms", true),
+        row(
+            6,
+            "suspended at server.cpp:90, resumed by coroutine accept_all(listener&) on thread worker  7 ms",
+            true,
+        ),
     ];
     model.life = Some(Life {
         key,
@@ -276,6 +299,19 @@ fn a_life_is_asked_for_and_shown() {
         text.contains("\n      suspended at server.cpp:80  30.000 ms\n"),
         "{text}"
     );
+    assert!(!text.contains("worker  7 ms"), "{text}");
+    // What has no room is a key away.
+    let (aside, _) = update(state.clone(), &model, Key::Right);
+    let text = shown(&model, &aside);
+    assert!(
+        text.contains("(listener&) on thread worker  7 ms\n"),
+        "{text}"
+    );
+    assert!(!text.contains("serve("), "{text}");
+    let (same, _) = update(aside.clone(), &model, Key::Right);
+    assert_eq!(shown(&model, &same), text);
+    let (state, _) = update(aside, &model, Key::Left);
+    assert!(shown(&model, &state).contains("serve("));
     // Escape leads back.
     let (state, _) = update(state, &model, Key::Escape);
     assert!(shown(&model, &state).contains("waits: mutex cache"));
