@@ -192,6 +192,15 @@ class Trace {
     const group = this.groups[place - 1 - this.count];
     return `one of ${group.strands} ${KINDS[group.kind]}s ${group.name}`;
   }
+  /** Whether who ran before `strand`, at a place, resumed it: where both may be fibers, another
+      stack may have gone on in between, which nothing tells. */
+  byOrAfter(strand, place) {
+    if (!place) return "by";
+    const { count } = this;
+    const before = place <= count ? this.kind(place - 1) : this.groups[place - 1 - count].kind;
+    const calls = KINDS[this.kind(strand)] === "coroutine";
+    return KINDS[before] === "fiber" && !calls ? "after" : "by";
+  }
   /** The outermost function of a thread that took longest, if its call is kept. */
   entry(strand) {
     const known = this.entries.get(strand);

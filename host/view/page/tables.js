@@ -395,7 +395,7 @@ class Tables {
         ["On", this.link(runs.thread[i])],
         ["From", duration(runs.from[i])],
         ["For", duration(runs.time[i])],
-        ["Resumed by", this.link(runs.by[i])],
+        [`Resumed ${trace.byOrAfter(runs.strand[i], runs.by[i])}`, this.link(runs.by[i])],
       ])];
     }
     if (selected.type === "group") {
@@ -459,7 +459,8 @@ class Tables {
       ["At", trace.text(pauses.place[i])],
       ["From", duration(pauses.from[i])],
       ["Held by", pauses.holder[i] ? this.link(pauses.holder[i]) : ""],
-      ["Resumed by", pauses.by[i] ? this.link(pauses.by[i]) : ""],
+      [`Resumed ${trace.byOrAfter(pauses.strand[i], pauses.by[i])}`,
+        pauses.by[i] ? this.link(pauses.by[i]) : ""],
       ["Goes on on", pauses.open[i] || pauses.thread[i] - 1 === pauses.strand[i] ? ""
         : this.link(pauses.thread[i])],
       ["Made by", this.maker(pauses.strand[i])],
@@ -511,8 +512,9 @@ class Tables {
         text: (i) => this.why(pauses.why[i]) },
       { name: "for", label: "For", value: (i) => trace.text(pauses.reason[i]) },
       { name: "at", label: "At", value: (i) => trace.text(pauses.place[i]) },
-      { name: "by", label: "Resumed by", value: (i) => pauses.by[i],
-        text: (i) => pauses.by[i] ? this.link(pauses.by[i]) : "" },
+      { name: "by", label: "Resumed", value: (i) => pauses.by[i],
+        text: (i) => pauses.by[i]
+          ? el("span", {}, `${trace.byOrAfter(s, pauses.by[i])} `, this.link(pauses.by[i])) : "" },
       { name: "on", label: "On", value: (i) => pauses.thread[i],
         text: (i) => pauses.open[i] ? "" : this.link(pauses.thread[i]) },
       { name: "held", label: "Held by", value: (i) => pauses.holder[i],

@@ -284,8 +284,8 @@ class Timeline {
       const { name, pid } = trace.process(s);
       const of = trace.head.processes.length > 1 ? `${name} ${pid}, ` : "";
       const kind = trace.kind(s) === 0 ? trace.entry(s) || "thread" : KINDS[trace.kind(s)];
-      const ran = duration(trace.strands.running[s]);
-      c.fillText(this.fit(`${of}${kind}, ran ${ran}`, room), x, y + 22);
+      const elapsed = duration(trace.strands.running[s]);
+      c.fillText(this.fit(`${of}${kind}, elapsed ${elapsed}`, room), x, y + 22);
       const tall = this.rows.tall.has(s);
       if (row.height >= 48 && (row.deeper || tall)) {
         const more = tall ? "▴ fewer" : `▾ ${row.deeper} deeper`;
