@@ -55,8 +55,15 @@ pub fn compiler(command: &str) -> Vec<Finding> {
             &format!("{command} $(heddle flags --compiler '{command}') …"),
         ),
     };
-    let header = header::find();
-    let second = match header.and_then(|header| compiler.must_take(&FENTRY, Some(&header))) {
+    let header = match header::find() {
+        Ok(header) => header,
+        Err(error) => {
+            let remedy = "the first way records as much without it, and more slowly";
+            let lacking = Finding::lacking("second way", format!("{error:#}"), remedy);
+            return vec![first, lacking];
+        }
+    };
+    let second = match compiler.must_take(&FENTRY, Some(&header)) {
         Ok(()) => Finding::well("second way", format!("{command}: {}", FENTRY.join(" "))),
         Err(error) => Finding::lacking(
             "second way",
