@@ -494,7 +494,7 @@ fn pages_of_recorded_programs_answer_three_questions() {
     let other = page.row(1);
     assert!(other[4].starts_with("mixed.cpp:"), "{other:?}");
     assert!(
-        other[5].starts_with("thread mixed") && other[5] == other[6],
+        other[6].starts_with("thread mixed") && other[5] == format!("by {}", other[6]),
         "{other:?}"
     );
     // Who had the lock? One click from the wait.
