@@ -259,7 +259,10 @@ impl<'a, S: Sink> Strands<'a, S> {
             _ => Some(self.slots.id(outer)),
         };
         self.slots.begin_activation(slot, thread, time);
-        if let Some(by) = by {
+        // What was first run by a strand that is not known, was not by the next one.
+        if let Some(by) = by
+            && !self.slots.ran_before(slot)
+        {
             self.slots.was_run_by(slot, by);
         }
         if S::LIVES {

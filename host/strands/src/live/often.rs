@@ -105,13 +105,18 @@ impl Slots {
     /// that is not known was not by the next one.
     #[inline]
     pub fn goes_on_by(&mut self, slot: u32, by: StrandId) {
+        if !(self.at(slot).kind == Kind::Fiber && self.ran_before(slot)) {
+            self.was_run_by(slot, by);
+        }
+    }
+
+    /// Whether what runs it now is not its first activation.
+    #[inline]
+    pub fn ran_before(&self, slot: u32) -> bool {
         let live = self.at(slot);
-        let later = match live.state & WHOLE {
+        match live.state & WHOLE {
             0 => live.activations > 1,
             _ => self.whole_at(slot).strand.activations > 1,
-        };
-        if !(live.kind == Kind::Fiber && later) {
-            self.was_run_by(slot, by);
         }
     }
 

@@ -405,7 +405,9 @@ impl Sink for Living<'_> {
         self.awaited.suspended(strand, thread);
         if strand == self.id && self.thread.is_none_or(|on| on == thread) {
             self.end_pause(None);
-            self.pause = Some(Pause {
+            // What is destroyed does not wait: optimised code destroys by a jump to the body, which
+            // is another activation.
+            self.pause = (!self.destroyed).then_some(Pause {
                 since: time,
                 resumed: None,
                 woken: None,
