@@ -11,6 +11,9 @@
 
 namespace {
 
+// A thread that has ended can be given no name.
+pthread_barrier_t named;
+
 void twist() { usleep(1'000); }
 
 void spin(int threads) {
@@ -30,12 +33,23 @@ void name(std::thread& thread, const char* text) {
 }  // namespace
 
 int main() {
-  std::thread first([] { spin(10); });
-  std::thread second([] { spin(20); });
-  std::thread weaver([] { weave(4); });
+  pthread_barrier_init(&named, nullptr, 4);
+  std::thread first([] {
+    pthread_barrier_wait(&named);
+    spin(10);
+  });
+  std::thread second([] {
+    pthread_barrier_wait(&named);
+    spin(20);
+  });
+  std::thread weaver([] {
+    pthread_barrier_wait(&named);
+    weave(4);
+  });
   name(first, "spinner-1");
   name(second, "spinner-2");
   name(weaver, "weaver");
+  pthread_barrier_wait(&named);
   first.join();
   second.join();
   weaver.join();
