@@ -190,6 +190,41 @@ static void deadlock(void) {
   die(3);
 }
 
+// A thread that is cancelled while it waits for a condition has its mutex again, and wants in its
+// cleanup what another thread has, which wants that mutex.
+NOT_INLINED static void want_chain(void* mutex) {
+  (void)mutex;
+  tell(&tids[0]);
+  require(pthread_mutex_lock(&chain[0]) == 0, "not locked");
+}
+
+static void* wait_to_be_cancelled(void* number) {
+  (void)number;
+  pthread_mutex_lock(&chain[1]);
+  pthread_cleanup_push(want_chain, NULL);
+  tell(&tids[2]);
+  pthread_cond_wait(&news, &chain[1]);
+  pthread_cleanup_pop(0);
+  return NULL;
+}
+
+static void* cancel_and_want(void* waiter) {
+  pthread_mutex_lock(&chain[0]);
+  until_asleep(&tids[2]);
+  pthread_cancel(*(pthread_t*)waiter);
+  until_asleep(&tids[0]);
+  tell(&tids[1]);
+  pthread_mutex_lock(&chain[1]);
+  return NULL;
+}
+
+static void cancelled_into(void) {
+  pthread_t waiter, other;
+  pthread_create(&waiter, NULL, wait_to_be_cancelled, NULL);
+  pthread_create(&other, NULL, cancel_and_want, &waiter);
+  die(2);
+}
+
 // A thread signals a condition, has its mutex still, and wants what the thread has that it woke.
 // Without `lone`, another thread waits for the condition, too, and one of the two is woken.
 static atomic_long lone = 1;
@@ -1233,6 +1268,7 @@ int main(int count, char** arguments) {
              {"convoy", convoy},
              {"missed", missed},
              {"deadlock", deadlock},
+             {"cancelled-into", cancelled_into},
              {"relock", relock},
              {"relock-one", relock_one},
              {"readers", readers},

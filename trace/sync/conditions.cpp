@@ -50,7 +50,7 @@ int wait(const void* condition, const void* mutex, std::uint32_t more, const Cal
          int (*error)(int), Real real) {
   Waiting waiting(condition, ObjectKind::kCondition, more, caller, mutex_number(mutex, caller));
   mutex_let_go(mutex, caller);
-  const int result = real();
+  const int result = waiting.by(real, mutex);
   mutex_taken_again(mutex, caller);
   waiting.ended(error(result));
   if (error(result) == 0 && waiting.object() != nullptr) count(waiting.object()->taken);

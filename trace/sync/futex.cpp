@@ -60,7 +60,7 @@ void give(const void* word, const Caller& caller) {
 template <typename Call>
 long wait(const void* word, std::uint32_t more, const Caller& caller, Call call) {
   Waiting waiting(word, ObjectKind::kFutex, more, caller);
-  const long result = call();
+  const long result = waiting.by(call);
   waiting.ended(result >= 0 ? 0 : errno);
   if (result >= 0 && waiting.object() != nullptr) count(waiting.object()->taken);
   return result;
@@ -83,7 +83,7 @@ long lock(const Futex& futex, const Caller& caller) {
       const auto* const word = static_cast<const std::uint32_t*>(futex.word);
       const std::uint32_t holder = __atomic_load_n(word, __ATOMIC_RELAXED) & FUTEX_TID_MASK;
       Waiting waiting(futex.word, ObjectKind::kFutex, futex.more(), caller, holder);
-      result = futex.call();
+      result = waiting.by([&] { return futex.call(); });
       waiting.ended(result == 0 ? 0 : errno);
     } else {
       result = futex.call();

@@ -98,7 +98,7 @@ template <typename Real>
 int lock(Mutex* mutex, std::uint32_t more, int result, const Caller& caller, Real real) {
   if (result == EBUSY) {
     Waiting waiting(mutex, ObjectKind::kMutex, more | shared(*mutex), caller, owner(*mutex));
-    result = real();
+    result = waiting.by(real);
     waiting.ended(result);
   } else if (!is_taken(result)) {
     result = real();
@@ -111,7 +111,7 @@ int lock(Mutex* mutex, std::uint32_t more, int result, const Caller& caller, Rea
 template <typename Real>
 int wait_c(mtx_t* mutex, std::uint32_t more, const Caller& caller, Real real) {
   Waiting waiting(mutex, ObjectKind::kMutex, more, caller, owner(*mutex_of(mutex)));
-  const int result = real();
+  const int result = waiting.by(real);
   waiting.ended(error_of(result));
   if (is_taken_c(result)) taken(mutex_of(mutex), caller);
   return result;

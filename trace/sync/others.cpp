@@ -59,7 +59,7 @@ void once(const int* flag, const Caller& caller, Real real) {
   if ((state & kDone) != 0) return real();
   if ((state & kInProgress) != 0) {
     Waiting waiting(flag, ObjectKind::kOnce, 0, caller);
-    real();
+    (void)waiting.by([&] { return real(), 0; });
     waiting.ended(0);
     if (waiting.object() != nullptr) count(waiting.object()->taken);
     return;
@@ -96,7 +96,7 @@ int join(pthread_t thread, void** value, std::uint32_t more, const Caller& calle
   }
   if (result != EBUSY) return real();
   Waiting waiting(place_of(thread), ObjectKind::kThread, more, caller, thread_of(thread));
-  result = real();
+  result = waiting.by(real);
   waiting.ended(result);
   if (result == 0) joined(waiting.object());
   return result;
@@ -138,7 +138,8 @@ extern "C" {
 [[gnu::visibility("default")]] int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   const Caller caller = HEDDLE_CALLER;
   Waiting waiting(barrier, ObjectKind::kBarrier, 0, caller);
-  const int result = next(real_wait_barrier, "pthread_barrier_wait")(barrier);
+  auto* const real = next(real_wait_barrier, "pthread_barrier_wait");
+  const int result = waiting.by([=] { return real(barrier); });
   waiting.ended(result);
   const bool passed = result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD;
   if (passed && waiting.object() != nullptr) count(waiting.object()->taken);
@@ -156,7 +157,8 @@ extern "C" {
   const Caller caller = HEDDLE_CALLER;
   if (try_spin()(lock) != 0) {
     Waiting waiting(at(lock), ObjectKind::kSpinLock, 0, caller);
-    const int result = next(real_lock_spin, "pthread_spin_lock")(lock);
+    auto* const real = next(real_lock_spin, "pthread_spin_lock");
+    const int result = waiting.by([=] { return real(lock); });
     waiting.ended(result);
     if (result != 0) return result;
   }

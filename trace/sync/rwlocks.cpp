@@ -107,7 +107,7 @@ int take(Side& side, RwLock* lock, std::uint32_t more, const Caller& caller, Rea
   if (tried == EBUSY) {
     if (lock->__data.__shared != 0) more |= kShared;
     Waiting waiting(lock, ObjectKind::kRwLock, side.more | more, caller, holders(*lock));
-    result = real();
+    result = waiting.by(real);
     waiting.ended(result);
   }
   if (result == 0) taken(side, lock, caller);

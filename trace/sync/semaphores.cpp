@@ -39,7 +39,7 @@ int take(sem_t* semaphore, std::uint32_t more, const Caller& caller, Real real) 
     errno = kept;
     if (!must_wait) return real();
     Waiting waiting(semaphore, ObjectKind::kSemaphore, more, caller);
-    result = real();
+    result = waiting.by(real);
     waiting.ended(result == 0 ? 0 : errno);
   }
   if (result == 0) taken(semaphore, caller);

@@ -2,15 +2,39 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <unwind.h>
 
 #include "../frame_memory.hpp"
 #include "../this_thread.hpp"
+#include "mutexes.hpp"
 
 namespace heddle::trace {
 
+constinit __thread CurrentWait current_wait{};
+
+namespace {
+
+/// The wait for an object ends: with an error number, or 0.
+void end_wait(Object* object, int result) {
+  // The latest holder is the one that has let go.
+  std::uint64_t last = 0;
+  if (object != nullptr) {
+    last = load_word(object->holder);
+    __atomic_fetch_sub(&object->waiting, 1, __ATOMIC_RELAXED);
+    // It was no wait after all.
+    if (result == EDEADLK || result == EAGAIN || result == EINVAL ||
+        result == PTHREAD_BARRIER_SERIAL_THREAD) {
+      __atomic_fetch_sub(&object->blocked, 1, __ATOMIC_RELAXED);
+    }
+  }
+  heddle_append(first_word(kWaitEnded, 3, static_cast<std::uint32_t>(result)), last);
+}
+
+}  // namespace
+
 Waiting::Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Caller& caller,
                  std::uint64_t beside)
-    : object_(object_at(at, kind, caller)) {
+    : object_(object_at(at, kind, caller)), caller_(caller) {
   std::uint64_t words[kWaitWords] = {
       first_word(kWait, kWaitWords, static_cast<std::uint64_t>(kind) | more),
       0,
@@ -40,18 +64,7 @@ Waiting::Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Call
 void Waiting::ended(int result) {
   // A handler may have forked, and this be the child, which has not got its parent's objects.
   if (number_of(object_) == 0) object_ = nullptr;
-  // The latest holder is the one that has let go.
-  std::uint64_t last = 0;
-  if (object_ != nullptr) {
-    last = load_word(object_->holder);
-    __atomic_fetch_sub(&object_->waiting, 1, __ATOMIC_RELAXED);
-    // It was no wait after all.
-    if (result == EDEADLK || result == EAGAIN || result == EINVAL ||
-        result == PTHREAD_BARRIER_SERIAL_THREAD) {
-      __atomic_fetch_sub(&object_->blocked, 1, __ATOMIC_RELAXED);
-    }
-  }
-  heddle_append(first_word(kWaitEnded, 3, static_cast<std::uint32_t>(result)), last);
+  end_wait(object_, result);
 }
 
 bool tell_wake(Object* object, const Caller& caller, std::uint32_t more) {
@@ -69,3 +82,19 @@ void note_taken(Object* object, const Caller& caller) {
 }
 
 }  // namespace heddle::trace
+
+/// The personality of heddle_wait_by's frame. Unwinding by force is how libc cancels a thread; an
+/// exception passes if what is done once, by who waited for another to do it, has thrown. The frame
+/// has nothing else to clean up, so the unwinder goes on. What libc cleans up, as taking a
+/// condition's mutex again, is done.
+extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code heddle_wait_unwound(
+    int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*, _Unwind_Context*) {
+  using namespace heddle::trace;
+  if ((actions & _UA_CLEANUP_PHASE) == 0) return _URC_CONTINUE_UNWIND;
+  const CurrentWait wait = current_wait;
+  current_wait = {};
+  if (wait.mutex != nullptr) mutex_taken_again(wait.mutex, wait.caller);
+  Object* const object = number_of(wait.object) != 0 ? wait.object : nullptr;
+  end_wait(object, (actions & _UA_FORCE_UNWIND) != 0 ? ECANCELED : 0);
+  return _URC_CONTINUE_UNWIND;
+}

@@ -3,10 +3,24 @@
 
 #include "objects.hpp"
 
+extern "C" {
+/// Calls `call(with)`, in a frame that tells when it is unwound (arch/x86_64_wait.S).
+[[gnu::visibility("hidden")]] void heddle_wait_by(void (*call)(void*), void* with);
+}
+
 namespace heddle::trace {
 
-/// An operation that must wait: the records of its begin and end. Where the thread is cancelled, or
-/// a handler jumps away, the end is not recorded, which is what the calls around it tell.
+/// The wait that the calling thread is in: what its end needs when the thread is cancelled.
+struct CurrentWait {
+  Object* object;
+  const void* mutex;  ///< of a condition: it has been taken again by then
+  Caller caller;
+};
+
+[[gnu::visibility("hidden")]] extern __thread CurrentWait current_wait;
+
+/// An operation that must wait: the records of its begin and end. Where a handler jumps away, the
+/// end is not recorded, which is what the calls around it tell.
 class [[nodiscard("ended() is to be called when the operation returns")]] Waiting {
  public:
   /// `more`: kTimed, kWrites, kShared. `beside`: the record's last word, which depends on the kind.
@@ -15,6 +29,21 @@ class [[nodiscard("ended() is to be called when the operation returns")]] Waitin
   /// condition, the number of its mutex, which the thread must take again before its wait ends.
   Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Caller& caller,
           std::uint64_t beside = 0);
+
+  /// Waits by `real`, and gives its result. `mutex`: which a wait for a condition leaves and takes
+  /// again. Where the thread is cancelled meanwhile, the wait ends with ECANCELED, before the
+  /// program's cleanup handlers run, and this does not return. Not inlined: operations that need
+  /// not wait would save more registers.
+  template <typename Real>
+  [[gnu::noinline]] auto by(Real real, const void* mutex = nullptr) {
+    const CurrentWait outer = current_wait;  // a signal handler may wait within a wait
+    current_wait = {object_, mutex, caller_};
+    decltype(real()) result{};
+    auto call = [&] { result = real(); };
+    heddle_wait_by([](void* with) { (*static_cast<decltype(call)*>(with))(); }, &call);
+    current_wait = outer;
+    return result;
+  }
 
   /// The operation has returned an error number, or 0. Errno is left alone. From then on there may
   /// be no object any more.
@@ -25,6 +54,7 @@ class [[nodiscard("ended() is to be called when the operation returns")]] Waitin
 
  private:
   Object* object_;
+  Caller caller_;
 };
 
 /// The calling thread is about to wake up whoever waits for the object. `more`: kAll. False: nobody

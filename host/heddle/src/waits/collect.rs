@@ -19,6 +19,12 @@ use std::rc::Rc;
 /// Result of the last one to come to a barrier, which has not waited.
 const LAST_TO_COME: i32 = -1;
 
+/// Whether a wait that ended so did not get what it was for: its time was over, or its thread was
+/// cancelled.
+fn has_given_up(error: i32) -> bool {
+    [libc::ETIMEDOUT, libc::ECANCELED].contains(&error)
+}
+
 /// What a process's strands waited for.
 pub struct Collect<'a> {
     trace: &'a Trace,
@@ -207,7 +213,7 @@ impl<'a> Collect<'a> {
 
     fn end(&mut self, open: Open, time: Nanos, error: i32) {
         self.cover(&open, time);
-        let by_wake = error != libc::ETIMEDOUT;
+        let by_wake = !has_given_up(error);
         self.wakeups.end(open.key, open.thread, open.begin, by_wake);
         // Who comes last to a barrier lets the others go on.
         if (open.kind, error) == (ObjectKind::Barrier, LAST_TO_COME) {

@@ -71,6 +71,7 @@ impl<'a> WaitLines<'a> {
                     0 | -1 => "",
                     libc::ETIMEDOUT => ": time-out",
                     libc::EINTR => ": interrupted",
+                    libc::ECANCELED => ": cancelled",
                     libc::EOWNERDEAD => ": its holder has died",
                     _ => ": an error",
                 };
