@@ -334,6 +334,27 @@ static void reads_twice(void) {
   write_beside(0);
 }
 
+// A reader of two lets go while a writer waits, then the other one.
+static void* write_once(void* number) {
+  (void)number;
+  tell(&tids[0]);
+  pthread_rwlock_wrlock(&atlas);
+  pthread_rwlock_unlock(&atlas);
+  return NULL;
+}
+
+static void readers_leave(void) {
+  pthread_t writer;
+  pthread_rwlock_rdlock(&atlas);
+  pthread_rwlock_rdlock(&atlas);
+  pthread_create(&writer, NULL, write_once, NULL);
+  until_asleep(&tids[0]);
+  pthread_rwlock_unlock(&atlas);
+  pthread_rwlock_unlock(&atlas);
+  pthread_join(writer, NULL);
+  printf("rwlock atlas 3\n");
+}
+
 // What a process and its child have in common.
 struct common {
   pthread_mutex_t mutex;
@@ -1275,6 +1296,7 @@ int main(int count, char** arguments) {
              {"two-readers", two_readers},
              {"three-readers", three_readers},
              {"reads-twice", reads_twice},
+             {"readers-leave", readers_leave},
              {"heir", heir},
              {"replaced", replaced},
              {"not-replaced", not_replaced},

@@ -72,15 +72,16 @@ void taken(const Side& side, RwLock* lock, const Caller& caller) {
 }
 
 /// A reader lets go. It is not counted if nobody was seen reading: it came before a fork, or while
-/// recording was paused.
-void reader_leaves(Object& object, std::uint32_t thread) {
+/// recording was paused. False: others have the lock still, so that nobody is woken.
+bool reader_leaves(Object& object, std::uint32_t thread) {
   std::uint64_t taken = load_word(object.taken);
   do {
-    if (taken >> kReadersShift == 0) return;
+    if (taken >> kReadersShift == 0) return true;
   } while (!__atomic_compare_exchange_n(&object.taken, &taken,
                                         taken - (std::uint64_t{1} << kReadersShift), true,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   __atomic_fetch_sub(&object.blocked, in_sum(thread), __ATOMIC_RELAXED);
+  return taken >> kReadersShift == 1;
 }
 
 /// Who has the lock, for the record of a wait: the writer, or the only reader; and how many readers
@@ -204,8 +205,8 @@ extern "C" {
   if (Object* const object = known_object(lock, ObjectKind::kRwLock); object != nullptr) {
     const std::uint32_t thread = own_thread();
     if (holds(*object, thread)) lets_go(*object);
-    if (writer(*lock) != thread) reader_leaves(*object, thread);
-    (void)tell_wake(object, HEDDLE_CALLER);
+    const bool free = writer(*lock) == thread || reader_leaves(*object, thread);
+    if (free) (void)tell_wake(object, HEDDLE_CALLER);
   }
   return next(real_unlock, "pthread_rwlock_unlock")(lock);
 }
