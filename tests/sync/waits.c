@@ -355,6 +355,27 @@ static void readers_leave(void) {
   printf("rwlock atlas 3\n");
 }
 
+// A thread ends with a mutex that another one wants.
+static void* lock_and_end(void* number) {
+  pthread_mutex_lock(&ledger);
+  return number;
+}
+
+static void* want_ledger(void* number) {
+  (void)number;
+  tell(&tids[0]);
+  pthread_mutex_lock(&ledger);
+  return NULL;
+}
+
+static void ended_holder(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, lock_and_end, NULL);
+  pthread_join(thread, NULL);
+  pthread_create(&thread, NULL, want_ledger, NULL);
+  die(1);
+}
+
 // What a process and its child have in common.
 struct common {
   pthread_mutex_t mutex;
@@ -1297,6 +1318,7 @@ int main(int count, char** arguments) {
              {"three-readers", three_readers},
              {"reads-twice", reads_twice},
              {"readers-leave", readers_leave},
+             {"ended-holder", ended_holder},
              {"heir", heir},
              {"replaced", replaced},
              {"not-replaced", not_replaced},

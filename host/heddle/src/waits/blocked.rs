@@ -71,6 +71,8 @@ pub struct HoldingThread {
     pub forked_as: Option<String>,
     /// It had it when the wait began; whether it still has it is not known.
     pub at_begin: bool,
+    /// It has ended; `false`: it has not, or that is not known.
+    pub ended: bool,
     /// Readers that have the object beside it.
     pub beside: u32,
     /// The name of the only one of these, if it is known.
@@ -163,6 +165,7 @@ mod tests {
             taken_in: None,
             forked_as: None,
             at_begin: false,
+            ended: false,
             beside: 0,
             other: None,
         })

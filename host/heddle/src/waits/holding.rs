@@ -27,15 +27,29 @@ impl<'a> Holding<'a, '_> {
 
     /// A thread by the kernel's number of it, of this process if there is one.
     fn thread(&self, process: usize, tid: u32) -> HoldingThread {
+        let place = self.describe.place(process, tid, END);
         HoldingThread {
             name: self.describe.thread_name(process, tid, END),
-            place: self.describe.place(process, tid, END),
+            place,
             taken_in: None,
             forked_as: None,
             at_begin: false,
+            ended: place.is_some_and(|place| self.has_ended(process, place)),
             beside: 0,
             other: None,
         }
+    }
+
+    /// Whether a thread is known to have ended while a strand of `process` waited. That its records
+    /// end says nothing: it may have been killed together with that strand.
+    fn has_ended(&self, process: usize, place: Place) -> bool {
+        let processes = self.describe.trace.processes();
+        let own = &processes[place.process];
+        let its_process = || {
+            let waiter_runs = processes[process].running();
+            own.ended() || own.replaced() || (waiter_runs && !own.running())
+        };
+        own.threads()[place.thread].ended() || (place.process != process && its_process())
     }
 
     /// The holder as the records say; with where it took the object, if that is known.
@@ -71,6 +85,21 @@ impl<'a> Holding<'a, '_> {
                 Some(self.of_lock(names, wait, object))
             }
         }
+    }
+
+    /// A holder as another process's records say, of what `process` waits for.
+    fn holder_elsewhere(
+        &self,
+        names: &mut Names<'_>,
+        process: usize,
+        other: usize,
+        holder: &Holder,
+    ) -> HoldingThread {
+        let mut thread = self.holder(names, other, holder);
+        thread.ended = thread
+            .place
+            .is_some_and(|place| self.has_ended(process, place));
+        thread
     }
 
     /// Who has a lock. What its object says is later than what libc said when the wait began, if
@@ -171,7 +200,10 @@ impl<'a> Holding<'a, '_> {
                 let why = format!("{name}, which had it when the wait began, has let go of it");
                 Has::NotKnown(why)
             }
-            Some(holder) => Has::Thread(self.holder(names, place.process, &holder)),
+            Some(holder) => {
+                let other = place.process;
+                Has::Thread(self.holder_elsewhere(names, process, other, &holder))
+            }
             None => Has::Thread(HoldingThread {
                 at_begin: true,
                 ..thread

@@ -124,10 +124,17 @@ fn holding(kind: ObjectKind, has: &Has) -> String {
     match has {
         Has::Thread(thread) => {
             let (name, how) = (&thread.name, how(thread));
+            let ended = match (thread.ended && !thread.at_begin, kind) {
+                (false, _) => "",
+                // Whoever took a semaphore need not be the one that gives it back.
+                (true, ObjectKind::Semaphore) => ", which has ended",
+                (true, _) => ", which has ended and so never lets go of it",
+            };
+            let first = format!("{verb} {name}{how}{ended}");
             match (thread.beside, &thread.other) {
-                (0, _) => format!("{verb} {name}{how}"),
-                (_, Some(other)) => format!("{verb} {name}{how}, and by {other}"),
-                (beside, None) => format!("{verb} {name}{how}, and by {} more", readers(beside)),
+                (0, _) => first,
+                (_, Some(other)) => format!("{first}, and by {other}"),
+                (beside, None) => format!("{first}, and by {} more", readers(beside)),
             }
         }
         Has::Uncopied(name) => format!(
