@@ -379,6 +379,8 @@ static void ended_holder(void) {
 // What a process and its child have in common.
 struct common {
   pthread_mutex_t mutex;
+  pthread_cond_t news;
+  sem_t token;
   atomic_long waiter, ready;
 };
 
@@ -390,6 +392,11 @@ static struct common* make_common(void) {
   pthread_mutexattr_init(&kind);
   pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
   pthread_mutex_init(&common->mutex, &kind);
+  pthread_condattr_t condition;
+  pthread_condattr_init(&condition);
+  pthread_condattr_setpshared(&condition, PTHREAD_PROCESS_SHARED);
+  pthread_cond_init(&common->news, &condition);
+  sem_init(&common->token, 1, 1);
   return common;
 }
 
@@ -452,6 +459,64 @@ static void shared(void) {
   pthread_t thread;
   pthread_create(&thread, NULL, want_common, common);
   until_asleep(&tids[0]);
+  kill(child, SIGKILL);
+  raise(SIGKILL);
+}
+
+// The same, and the child wants a token that this process has taken.
+NOT_INLINED static void want_token(struct common* common) {
+  pthread_mutex_lock(&common->mutex);
+  until(&common->ready, 1);
+  tell(&common->waiter);
+  while (sem_wait(&common->token) != 0) {
+  }
+  _exit(1);
+}
+
+static void* take_token(void* argument) {
+  struct common* common = argument;
+  sem_wait(&common->token);
+  atomic_store(&common->ready, 1);
+  until_asleep(&common->waiter);
+  return want_common(common);
+}
+
+static void shared_token(void) {
+  struct common* common = make_common();
+  const pid_t child = fork();
+  if (child == 0) want_token(common);
+  pthread_t thread;
+  pthread_create(&thread, NULL, take_token, common);
+  until_asleep(&tids[0]);
+  kill(child, SIGKILL);
+  raise(SIGKILL);
+}
+
+// A process has signalled a condition to its parent, and has the mutex still.
+NOT_INLINED static void signal_common(struct common* common) {
+  until_asleep(&common->waiter);
+  pthread_mutex_lock(&common->mutex);
+  pthread_cond_signal(&common->news);
+  atomic_store(&common->ready, 1);
+  pause();
+}
+
+static void* wait_in_common(void* argument) {
+  struct common* common = argument;
+  pthread_mutex_lock(&common->mutex);
+  tell(&common->waiter);
+  pthread_cond_wait(&common->news, &common->mutex);
+  return NULL;
+}
+
+static void shared_news(void) {
+  struct common* common = make_common();
+  const pid_t child = fork();
+  if (child == 0) signal_common(common);
+  pthread_t thread;
+  pthread_create(&thread, NULL, wait_in_common, common);
+  until(&common->ready, 1);
+  until_asleep(&common->waiter);
   kill(child, SIGKILL);
   raise(SIGKILL);
 }
@@ -1325,6 +1390,8 @@ int main(int count, char** arguments) {
              {"copied", copied},
              {"uncopied", uncopied},
              {"shared", shared},
+             {"shared-token", shared_token},
+             {"shared-news", shared_news},
              {"inversion", inversion},
              {"rwlock", rwlock},
              {"semaphore", semaphore},

@@ -44,10 +44,19 @@ Function* condition_function(Function*& kept, const char* name) {
   return found;
 }
 
+/// Whether threads of other processes may use it. The layout is part of glibc's interface: programs
+/// are compiled with initialisers of it.
+bool is_shared(const void* condition) {
+  constexpr unsigned kOfProcesses = 1;
+  const unsigned& word = static_cast<const Condition*>(condition)->__data.__wrefs;
+  return (__atomic_load_n(&word, __ATOMIC_RELAXED) & kOfProcesses) != 0;
+}
+
 /// Waits by `real`, whose result `error` makes an error number. The mutex is free meanwhile.
 template <typename Real>
 int wait(const void* condition, const void* mutex, std::uint32_t more, const Caller& caller,
          int (*error)(int), Real real) {
+  if (is_shared(condition)) more |= kShared;
   Waiting waiting(condition, ObjectKind::kCondition, more, caller, mutex_number(mutex, caller));
   mutex_let_go(mutex, caller);
   const int result = waiting.by(real, mutex);
@@ -59,12 +68,12 @@ int wait(const void* condition, const void* mutex, std::uint32_t more, const Cal
 
 int same(int result) { return result; }
 
-/// Somebody is to be woken up; `more`: kAll.
+/// Somebody is to be woken up; `more`: kAll. Who waits in another process is not known here.
 void give(const void* condition, std::uint32_t more, const Caller& caller) {
   Object* const object = object_at(condition, ObjectKind::kCondition, caller);
   if (object == nullptr) return;
   count(object->given);
-  if (!tell_wake(object, caller, more)) count(object->unmet);
+  if (!tell_wake(object, caller, more) && !is_shared(condition)) count(object->unmet);
 }
 
 }  // namespace

@@ -23,6 +23,14 @@ constinit Init* real_init = nullptr;
 
 Operation* try_function() { return next(real_try, "sem_trywait"); }
 
+/// Of a wait's record: glibc has had it in the third word of a semaphore since 2.21, and
+/// initialises that by sem_init and sem_open.
+std::uint32_t shared(const sem_t* semaphore) {
+  constexpr int kPlace = 2;
+  const int* const words = reinterpret_cast<const int*>(semaphore);
+  return __atomic_load_n(&words[kPlace], __ATOMIC_RELAXED) != 0 ? kShared : 0;
+}
+
 void taken(sem_t* semaphore, const Caller& caller) {
   note_taken(object_at(semaphore, ObjectKind::kSemaphore, caller), caller);
 }
@@ -38,7 +46,7 @@ int take(sem_t* semaphore, std::uint32_t more, const Caller& caller, Real real) 
     const bool must_wait = errno == EAGAIN;
     errno = kept;
     if (!must_wait) return real();
-    Waiting waiting(semaphore, ObjectKind::kSemaphore, more, caller);
+    Waiting waiting(semaphore, ObjectKind::kSemaphore, more | shared(semaphore), caller);
     result = waiting.by(real);
     waiting.ended(result == 0 ? 0 : errno);
   }

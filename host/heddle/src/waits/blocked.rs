@@ -55,6 +55,8 @@ pub enum Has {
     Readers(u32),
     /// The name of the thread that had it last.
     Nobody(String),
+    /// Threads of several processes took the semaphore, and who did last is not recorded.
+    SeveralProcesses,
     /// Why that is not known.
     NotKnown(String),
 }
@@ -91,6 +93,9 @@ pub struct MutexAgain {
 pub enum Again {
     /// It waits for the mutex: what the wait is for, after this condition was signalled.
     Waits(String),
+    /// Whether another process has woken it is not recorded. If one has, it waits for the mutex,
+    /// if another thread has that.
+    ByOthers(Option<MutexAgain>),
     /// It was woken at a time, and nobody has the mutex, or that is not known.
     GoesOn(Nanos),
     /// So many wake-ups came for some of so many strands. Those that were woken wait for the mutex,

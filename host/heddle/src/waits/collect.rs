@@ -135,7 +135,7 @@ impl<'a> Collect<'a> {
         let holder_was = self.holder_was(key, &wait, time);
         self.waiters.begin(key, time);
         if wait.kind == ObjectKind::Condition {
-            self.wakeups.begin(key, thread, time);
+            self.wakeups.begin(key, thread, time, wait.shared);
         }
         let latest = self.latest.entry(thread).or_default();
         latest.begin(key, time);

@@ -5,7 +5,7 @@ use super::holding::Holding;
 use super::names::Describe;
 use super::wakeups::Woken;
 use crate::names::Names;
-use heddle_trace_file::{Holder, Objects};
+use heddle_trace_file::{Holder, ObjectKind, Objects};
 
 /// Fills in names, and who has each object at the end.
 pub fn complete(
@@ -49,6 +49,17 @@ fn again(holding: &Holding<'_, '_>, names: &mut Names<'_>, wait: &mut Blocked) -
         Some((key, object, MutexAgain { name, has }))
     });
     match (wait.woken, mutex) {
+        (Woken::No, _) if wait.kind == Some(ObjectKind::Condition) && wait.shared => {
+            let mutex = object.and_then(|(key, object)| {
+                let holder = holding.of_shared_mutex(names, process, &object)?;
+                let fallback = (object.made, object.site);
+                let describe = holding.describe;
+                let name = describe.object(names, key, object.kind, object.address, fallback);
+                let has = Has::Thread(holder);
+                Some(MutexAgain { name, has })
+            });
+            Some(Again::ByOthers(mutex))
+        }
         (Woken::No, _) => None,
         (Woken::Perhaps { wakes, waiters }, mutex) => Some(Again::Perhaps {
             wakes,

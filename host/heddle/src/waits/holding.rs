@@ -4,7 +4,7 @@ use super::blocked::{Blocked, Has, HoldingThread};
 use super::key::Key;
 use super::names::Describe;
 use crate::names::Names;
-use heddle_trace_file::{Holder, Nanos, Object, ObjectKind, Objects, Place};
+use heddle_trace_file::{Addr, Holder, Nanos, Object, ObjectKind, Objects, Place};
 
 const END: Nanos = Nanos(u64::MAX);
 
@@ -77,6 +77,7 @@ impl<'a> Holding<'a, '_> {
                 .holder
                 .map(|holder| Has::Thread(self.thread(process, holder.tid))),
             // A semaphore has no holder, but who took it last may be whom all wait for.
+            ObjectKind::Semaphore if wait.shared => self.of_shared_semaphore(names, wait, at_end),
             ObjectKind::Semaphore | ObjectKind::Once => {
                 let holder = at_end.or(wait.holder).filter(|holder| !holder.released);
                 holder.map(|holder| Has::Thread(self.holder(names, process, &holder)))
@@ -85,6 +86,41 @@ impl<'a> Holding<'a, '_> {
                 Some(self.of_lock(names, wait, object))
             }
         }
+    }
+
+    /// Who took a semaphore last that processes share, if all that took it are of one of them.
+    fn of_shared_semaphore(
+        &self,
+        names: &mut Names<'_>,
+        wait: &Blocked,
+        at_end: Option<Holder>,
+    ) -> Option<Has> {
+        let process = wait.strand.process();
+        let own = at_end.or(wait.holder).map(|holder| (process, holder));
+        let others = self.elsewhere(process, wait.address, ObjectKind::Semaphore);
+        let others = others.filter_map(|(other, object)| Some((other, object.holder?)));
+        let mut takers = own.into_iter().chain(others);
+        let (taker, holder) = takers.next()?;
+        if takers.next().is_some() {
+            return Some(Has::SeveralProcesses);
+        }
+        let is_last = !holder.released;
+        is_last.then(|| Has::Thread(self.holder_elsewhere(names, process, taker, &holder)))
+    }
+
+    /// Who has the mutex of a condition that processes share, if it is a thread of another one.
+    pub fn of_shared_mutex(
+        &self,
+        names: &mut Names<'_>,
+        process: usize,
+        mutex: &Object,
+    ) -> Option<HoldingThread> {
+        let mut others = self.elsewhere(process, mutex.address, ObjectKind::Mutex);
+        let holder = others.find_map(|(other, object)| {
+            let holder = object.holder.filter(|holder| !holder.released)?;
+            Some((other, holder))
+        });
+        holder.map(|(other, holder)| self.holder_elsewhere(names, process, other, &holder))
     }
 
     /// A holder as another process's records say, of what `process` waits for.
@@ -100,6 +136,67 @@ impl<'a> Holding<'a, '_> {
             .place
             .is_some_and(|place| self.has_ended(process, place));
         thread
+    }
+
+    /// What other processes have counted of an object that they share with `process`: one that was
+    /// initialised, at this address, before the processes were forked.
+    fn elsewhere(
+        &self,
+        process: usize,
+        address: Addr,
+        kind: ObjectKind,
+    ) -> impl Iterator<Item = (usize, &Object)> {
+        let is_it = move |object: &&Object| object.address == address && object.kind == kind;
+        let others = (0..self.counted.len()).filter(move |&other| other != process);
+        others.filter_map(move |other| {
+            let object = self.counted[other].all.iter().find(is_it)?;
+            let shared = self.made_before_forks(process, other, address, kind);
+            shared.then_some((other, object))
+        })
+    }
+
+    /// Whether two processes have a common ancestor, or one of them is the other's, in which an
+    /// object at this address was initialised before they were forked, and none was since. A
+    /// process is forked before its first event.
+    fn made_before_forks(&self, one: usize, other: usize, address: Addr, kind: ObjectKind) -> bool {
+        let lines = [self.line(one), self.line(other)];
+        let left = |process| {
+            let times = lines.iter().map(|line| {
+                let at = line.iter().find(|(at, _)| *at == process);
+                at.map(|&(_, time)| time)
+            });
+            times.collect::<Option<Vec<_>>>()?.into_iter().min()
+        };
+        let made = |process: usize| {
+            let of_process = self.describe.met.iter().filter(move |(key, met)| {
+                let (Key::Number(at, _) | Key::Address(at, _)) = key;
+                *at == process && met.made && met.address == address && met.kind == kind
+            });
+            of_process.map(|(_, met)| met.time).max()
+        };
+        // Nearest first.
+        for &(process, _) in &lines[0] {
+            match (left(process), made(process)) {
+                (Some(left), Some(made)) => return made < left,
+                (None, Some(_)) => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// A process and those that it descends from, with the time when its line left each of them.
+    fn line(&self, process: usize) -> Vec<(usize, Nanos)> {
+        let trace = self.describe.trace;
+        let mut line = vec![(process, END)];
+        let mut at = process;
+        while let Some((forker, _)) = trace.forked_by(at) {
+            let threads = trace.processes()[at].threads().iter();
+            let first = threads.map(|thread| thread.first()).min();
+            line.push((forker.process, first.unwrap_or_default()));
+            at = forker.process;
+        }
+        line
     }
 
     /// Who has a lock. What its object says is later than what libc said when the wait began, if

@@ -30,6 +30,8 @@ struct Waiters {
     wakes: usize,
     /// When the last one came.
     last: Nanos,
+    /// Threads of other processes may wait, too, who are not among these.
+    shared: bool,
 }
 
 /// The threads that wait for conditions.
@@ -37,9 +39,10 @@ struct Waiters {
 pub struct Wakeups(FxHashMap<Key, Waiters>);
 
 impl Wakeups {
-    /// A thread begins to wait.
-    pub fn begin(&mut self, key: Key, thread: usize, time: Nanos) {
+    /// A thread begins to wait. `shared`: threads of other processes may do so, too.
+    pub fn begin(&mut self, key: Key, thread: usize, time: Nanos, shared: bool) {
         let waiters = self.0.entry(key).or_default();
+        waiters.shared |= shared;
         waiters.asleep.push((thread, time));
     }
 
@@ -60,14 +63,14 @@ impl Wakeups {
     }
 
     /// One of the waiters is woken, or all of them. As many wake-ups as waiters wake all: each is
-    /// for one that no other has woken.
+    /// for one that no other has woken, unless it may be for one of another process.
     pub fn wake(&mut self, key: Key, time: Nanos, all: bool) {
         let Some(waiters) = self.0.get_mut(&key) else {
             return;
         };
         waiters.wakes += 1;
         waiters.last = time;
-        if all || waiters.wakes >= waiters.asleep.len() {
+        if all || (!waiters.shared && waiters.wakes >= waiters.asleep.len()) {
             waiters.wakes = 0;
             let asleep = waiters.asleep.drain(..);
             waiters.woken.extend(asleep.map(|waiter| (waiter, time)));
@@ -103,7 +106,7 @@ mod tests {
     fn waiting(threads: usize) -> Wakeups {
         let mut wakeups = Wakeups::default();
         for thread in 0..threads {
-            wakeups.begin(KEY, thread, Nanos(thread as u64));
+            wakeups.begin(KEY, thread, Nanos(thread as u64), false);
         }
         wakeups
     }
@@ -131,9 +134,23 @@ mod tests {
     fn a_broadcast_wakes_all_that_wait_and_nobody_who_comes_later() {
         let mut wakeups = waiting(3);
         wakeups.wake(KEY, Nanos(10), true);
-        wakeups.begin(KEY, 3, Nanos(11));
+        wakeups.begin(KEY, 3, Nanos(11), false);
         assert_eq!(of(&wakeups, 2), Woken::Surely(Nanos(10)));
         assert_eq!(wakeups.of(KEY, 3, Nanos(11)), Woken::No);
+    }
+
+    #[test]
+    fn a_wake_up_that_another_process_may_have_got_wakes_nobody_for_sure() {
+        let mut wakeups = Wakeups::default();
+        wakeups.begin(KEY, 0, Nanos(0), true);
+        wakeups.wake(KEY, Nanos(10), false);
+        let perhaps = Woken::Perhaps {
+            wakes: 1,
+            waiters: 1,
+        };
+        assert_eq!(of(&wakeups, 0), perhaps);
+        wakeups.wake(KEY, Nanos(11), true);
+        assert_eq!(of(&wakeups, 0), Woken::Surely(Nanos(11)));
     }
 
     #[test]
@@ -143,7 +160,7 @@ mod tests {
         wakeups.end(KEY, 0, Nanos(0), true);
         assert_eq!([of(&wakeups, 1), of(&wakeups, 2)], [Woken::No; 2]);
         wakeups.wake(KEY, Nanos(11), false);
-        wakeups.begin(KEY, 3, Nanos(12));
+        wakeups.begin(KEY, 3, Nanos(12), false);
         wakeups.end(KEY, 1, Nanos(1), false);
         let perhaps = Woken::Perhaps {
             wakes: 1,

@@ -74,6 +74,13 @@ fn one(out: &mut dyn Write, wait: &Blocked) -> io::Result<()> {
         writeln!(out, "    {}", holding(kind, has))?;
     }
     match &wait.again {
+        Some(Again::ByOthers(mutex)) => {
+            writeln!(out, "    whether another process has woken it is not known")?;
+            if let Some(mutex) = mutex {
+                let (name, has) = (&mutex.name, holding(ObjectKind::Mutex, &mutex.has));
+                writeln!(out, "    if so, it waits for mutex {name} again, {has}")?;
+            }
+        }
         Some(Again::GoesOn(time)) => {
             writeln!(out, "    woken at {time}, and was about to go on")?;
         }
@@ -142,6 +149,9 @@ fn holding(kind: ObjectKind, has: &Has) -> String {
         ),
         Has::Readers(number) => {
             format!("{verb} {}; which ones is not known", readers(*number))
+        }
+        Has::SeveralProcesses => {
+            "who took it last is not known: threads of several processes did".to_owned()
         }
         Has::Nobody(last) => format!("nobody holds it any more: {last} has let go of it"),
         Has::NotKnown(why) => format!("who holds it is not known: {why}"),
