@@ -521,6 +521,24 @@ static void shared_news(void) {
   raise(SIGKILL);
 }
 
+// A process waits until its child lets go of a mutex.
+static void shared_turn(void) {
+  struct common* common = make_common();
+  const pid_t child = fork();
+  if (child == 0) {
+    pthread_mutex_lock(&common->mutex);
+    atomic_store(&common->ready, 1);
+    until_asleep(&common->waiter);
+    pthread_mutex_unlock(&common->mutex);
+    exit(0);
+  }
+  until(&common->ready, 1);
+  tell(&common->waiter);
+  pthread_mutex_lock(&common->mutex);
+  pthread_mutex_unlock(&common->mutex);
+  require(waitpid(child, NULL, 0) == child, "no child");
+}
+
 // An urgent thread waits for a lazy one, which holds what it needs as long as a third one is busy.
 static void* lazy(void* number) {
   (void)number;
@@ -1392,6 +1410,7 @@ int main(int count, char** arguments) {
              {"shared", shared},
              {"shared-token", shared_token},
              {"shared-news", shared_news},
+             {"shared-turn", shared_turn},
              {"inversion", inversion},
              {"rwlock", rwlock},
              {"semaphore", semaphore},

@@ -228,11 +228,16 @@ impl<'a> Collect<'a> {
         let nested = self.is_nested(&open, error);
         let holder = open.holder.filter(|_| open.is_for_lock);
         let names = &mut *self.names.borrow_mut();
-        let name = |holder| {
-            self.describe
-                .holder(names, self.process, &holder, open.begin)
+        let name = |holder: Holder| {
+            let (process, time) = (self.process, open.begin);
+            let function = self.describe.holder(names, process, &holder, time);
+            // Of a thread of another process, or one that took it before a fork, no call is known.
+            match &*function {
+                "?" => self.describe.thread_name(process, holder.tid, time).into(),
+                _ => function,
+            }
         };
-        let holder = holder.map(name);
+        let holder: Option<Rc<str>> = holder.map(name);
         let sum = self.sums.entry(open.key);
         let sum = sum.or_insert_with(|| Sum::new(open.kind, open.address));
         sum.all.add(took);
