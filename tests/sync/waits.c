@@ -1350,6 +1350,31 @@ static void together(void) {
   nap(400);
 }
 
+// A thread sleeps under a mutex when another one comes.
+static void* sleep_long(void* number) {
+  (void)number;
+  pthread_mutex_lock(&ledger);
+  atomic_store(&ready, 1);
+  nap(300);
+  pthread_mutex_unlock(&ledger);
+  return NULL;
+}
+
+static void* come_later(void* number) {
+  (void)number;
+  until(&ready, 1);
+  nap(50);
+  pthread_mutex_lock(&ledger);
+  pthread_mutex_unlock(&ledger);
+  return NULL;
+}
+
+static void sleeper(void) {
+  routines[0] = sleep_long;
+  routines[1] = come_later;
+  run(2);
+}
+
 // Threads that disturb one another without any lock, and as many of them as you like.
 static atomic_long neighbours[THREADS];
 
@@ -1436,6 +1461,7 @@ int main(int count, char** arguments) {
              {"later", later},
              {"semaphores", semaphores},
              {"together", together},
+             {"sleeper", sleeper},
              {"sharing", sharing},
              {"crowded", crowded},
              {"plenty", plenty}};

@@ -71,6 +71,30 @@ struct Open {
     mutex: Option<Key>,
     /// What the holder did when it began: not known of what was free.
     holder_was: Option<HolderWas>,
+    /// What the holder has called since, if it waited for nothing.
+    holder_called: HolderCalled,
+}
+
+/// A holder's long calls into the kernel (`heddle record --sched`) that have returned since another
+/// began to wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HolderCalled {
+    Nothing,
+    /// It was in one when the wait began.
+    Around,
+    /// The first began later, maybe after the holder had let go.
+    Later,
+}
+
+/// What the holder of an object did all through another's wait for that.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// It ran, as far as is recorded.
+    Ran,
+    /// It waited for another object.
+    Waited,
+    /// It was in a long call into the kernel when the wait began.
+    Called,
 }
 
 /// What the holder of an object did when another began to wait for that.
@@ -157,6 +181,7 @@ impl<'a> Collect<'a> {
             shared: wait.shared,
             mutex: wait.mutex().map(|number| Key::Number(process, number)),
             holder_was,
+            holder_called: HolderCalled::Nothing,
         };
         self.waiting.entry(thread).or_default().push(open);
     }
@@ -179,23 +204,40 @@ impl<'a> Collect<'a> {
         }
     }
 
-    /// Whether the holder waited for another object all through a wait that has ended; `None`: that
-    /// is not known. A holder that still waits has let go before it began to, unless the waiter has
-    /// given up. One that began to wait meanwhile may have done so before it let go or after.
-    fn is_nested(&self, open: &Open, error: i32) -> Option<bool> {
-        let (thread, begin) = match open.holder_was? {
-            HolderWas::NotWaiting(thread) => {
+    /// What the holder did all through a wait that has ended; `None`: that is not known. A holder
+    /// that still waits has let go before it began to, unless the waiter has given up. One that
+    /// began to wait meanwhile, or called into the kernel, may have done so before it let go or
+    /// after. One that has not let go may be in a call that has not returned.
+    fn look(&self, open: &Open, error: i32) -> Option<Look> {
+        let (thread, begin) = match (open.holder_was?, open.holder_called) {
+            (HolderWas::NotWaiting(_), HolderCalled::Around) => return Some(Look::Called),
+            (HolderWas::NotWaiting(_), HolderCalled::Later) => return None,
+            (HolderWas::NotWaiting(thread), HolderCalled::Nothing) => {
                 let latest = self.latest.get(&thread);
                 let begin = latest.and_then(|latest| latest.for_other_than(open.key));
-                return begin
-                    .is_none_or(|begin| begin < open.begin)
-                    .then_some(false);
+                let ran = begin.is_none_or(|begin| begin < open.begin) && !has_given_up(error);
+                return ran.then_some(Look::Ran);
             }
-            HolderWas::Waiting(thread, begin) => (thread, begin),
+            (HolderWas::Waiting(thread, begin), _) => (thread, begin),
         };
         let waits = self.waiting.get(&thread).into_iter().flatten();
         let still = waits.into_iter().any(|wait| wait.begin == begin);
-        (!still || error == libc::ETIMEDOUT).then_some(true)
+        (!still || has_given_up(error)).then_some(Look::Waited)
+    }
+
+    /// A long call into the kernel has returned: those that wait for what its thread has know it.
+    fn called(&mut self, thread: usize, since: Nanos) {
+        let waits = self.waiting.values_mut().flatten();
+        let for_it = |open: &&mut Open| {
+            let holder = matches!(open.holder_was, Some(HolderWas::NotWaiting(at)) if at == thread);
+            holder && open.holder_called == HolderCalled::Nothing
+        };
+        for open in waits.filter(for_it) {
+            open.holder_called = match since <= open.begin {
+                true => HolderCalled::Around,
+                false => HolderCalled::Later,
+            };
+        }
     }
 
     /// From the first event to the last.
@@ -225,7 +267,7 @@ impl<'a> Collect<'a> {
             return;
         }
         let took = time - open.begin;
-        let nested = self.is_nested(&open, error);
+        let look = self.look(&open, error);
         let holder = open.holder.filter(|_| open.is_for_lock);
         let names = &mut *self.names.borrow_mut();
         let name = |holder: Holder| {
@@ -242,8 +284,9 @@ impl<'a> Collect<'a> {
         let sum = sum.or_insert_with(|| Sum::new(open.kind, open.address));
         sum.all.add(took);
         sum.timeouts += u64::from(error == libc::ETIMEDOUT);
-        sum.looks += u64::from(nested.is_some());
-        sum.nested += u64::from(nested == Some(true));
+        sum.looks += u64::from(look.is_some());
+        sum.nested += u64::from(look == Some(Look::Waited));
+        sum.in_calls += u64::from(look == Some(Look::Called));
         sum.waiters.entry(open.function).or_default().add(took);
         if let Some(holder) = holder {
             sum.holders.entry(holder).or_default().add(took);
@@ -366,6 +409,7 @@ impl Sink for Collect<'_> {
                     self.end(open, time, error);
                 }
             }
+            EventKind::LongCall { since, .. } => self.called(thread, since),
             EventKind::Wake { number, all, site } => {
                 let function = self.function(strand, site, time);
                 let key = Key::Number(self.process, number);

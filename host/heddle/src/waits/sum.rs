@@ -72,6 +72,8 @@ pub struct Sum {
     pub looks: u64,
     /// Those of them through which the holder waited for another object.
     pub nested: u64,
+    /// Those of them at which the holder was in a long call into the kernel.
+    pub in_calls: u64,
 }
 
 impl Sum {
@@ -88,6 +90,7 @@ impl Sum {
             covered: Nanos(0),
             looks: 0,
             nested: 0,
+            in_calls: 0,
         }
     }
 }
@@ -193,6 +196,7 @@ impl Sum {
         self.covered = Nanos(self.covered.0.saturating_add(other.covered.0));
         self.looks += other.looks;
         self.nested += other.nested;
+        self.in_calls += other.in_calls;
         for (mine, others) in [
             (&mut self.waiters, other.waiters),
             (&mut self.holders, other.holders),

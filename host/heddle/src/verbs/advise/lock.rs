@@ -30,8 +30,12 @@ pub enum Inside {
     NeverSeen,
     /// Several may have it.
     Several,
-    /// The holder waited for something else.
-    Waits { nested: u64, looks: u64 },
+    /// The holder waited for something else, or was in a long call into the kernel.
+    Waits {
+        nested: u64,
+        in_calls: u64,
+        looks: u64,
+    },
     /// It did not, and that says little.
     TooFew { looks: u64 },
     /// It did not; `most`: the upper limit of the share in which it does, if looks are independent.
@@ -39,11 +43,15 @@ pub enum Inside {
 }
 
 impl Inside {
-    fn of(kind: ObjectKind, looks: u64, nested: u64) -> Self {
-        match (kind, looks, nested) {
+    fn of(kind: ObjectKind, looks: u64, nested: u64, in_calls: u64) -> Self {
+        match (kind, looks, nested + in_calls) {
             (ObjectKind::RwLock, ..) => Inside::Several,
             (_, 0, _) => Inside::NeverSeen,
-            (_, looks, 1..) => Inside::Waits { nested, looks },
+            (_, looks, 1..) => Inside::Waits {
+                nested,
+                in_calls,
+                looks,
+            },
             (_, looks, 0) if looks < ENOUGH => Inside::TooFew { looks },
             // With a share of `most`, so many looks find nothing in one case of 20.
             (_, looks, 0) => Inside::NoneSeen {
@@ -102,7 +110,12 @@ pub fn of_all<'a>(trace: &Trace, found: &'a Waits) -> Vec<Advice<'a>> {
                 span,
                 limit: (span > Nanos(0)).then_some(limit),
                 conditions: again.min(limit),
-                inside: Inside::of(lock.kind, lock.sum.looks, lock.sum.nested),
+                inside: Inside::of(
+                    lock.kind,
+                    lock.sum.looks,
+                    lock.sum.nested,
+                    lock.sum.in_calls,
+                ),
             }
         })
         .collect();
@@ -116,22 +129,25 @@ mod tests {
 
     #[test]
     fn few_looks_say_nothing_and_one_find_says_that_it_waits() {
-        let of = |looks, nested| Inside::of(ObjectKind::Mutex, looks, nested);
+        let of = |looks, nested| Inside::of(ObjectKind::Mutex, looks, nested, 0);
         assert_eq!(of(0, 0), Inside::NeverSeen);
         assert_eq!(of(10, 0), Inside::TooFew { looks: 10 });
         assert_eq!(
             of(300, 1),
             Inside::Waits {
                 nested: 1,
+                in_calls: 0,
                 looks: 300
             }
         );
-        assert_eq!(Inside::of(ObjectKind::RwLock, 300, 0), Inside::Several);
+        let called = Inside::of(ObjectKind::Mutex, 300, 0, 1);
+        assert!(matches!(called, Inside::Waits { in_calls: 1, .. }));
+        assert_eq!(Inside::of(ObjectKind::RwLock, 300, 0, 0), Inside::Several);
     }
 
     #[test]
     fn many_looks_without_a_find_limit_the_share() {
-        let most = |looks| match Inside::of(ObjectKind::Mutex, looks, 0) {
+        let most = |looks| match Inside::of(ObjectKind::Mutex, looks, 0, 0) {
             Inside::NoneSeen { most, .. } => most,
             other => panic!("{other:?}"),
         };

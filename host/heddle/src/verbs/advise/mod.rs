@@ -31,15 +31,23 @@ const ALLOCATION: (&str, &str) = (
     "calls of malloc and its like are not counted: heddle record --alloc",
 );
 
+/// Calls into the kernel are recorded by --sched.
+const CALLS: (&str, &str) = (
+    "sleep, input and output within a critical section",
+    "only waits for other threads are recorded: heddle record --sched",
+);
+
+/// These it does not record.
+const OTHER_CALLS: (&str, &str) = (
+    "calls into the kernel that are short, or libc's own (stdio), within a critical section",
+    "they leave no record",
+);
+
 /// What these waits do not say.
-const NOT_SAID: [(&str, &str); 3] = [
+const NOT_SAID: [(&str, &str); 2] = [
     (
         "what fibers, coroutines or other work would cost",
         "measure them: heddle new, heddle compare",
-    ),
-    (
-        "sleep, input and output within a critical section",
-        "only waits for other threads are looked at",
     ),
     (
         "false sharing, caches and memory",
@@ -70,13 +78,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let found = waits::read(&trace, Names::new(&trace))?;
         let off = sched::known_stretches(&trace)?;
         let off = off.as_deref();
+        // --sched records long calls into the kernel, too.
+        let has_calls = trace.switches()?.is_some();
         let mut all = lock::of_all(&trace, &found);
         let whole = is_whole(&trace, &found);
         let told = Told::new(&trace, &found, &all, off, args.costs.as_deref(), whole)?;
         all.truncate(args.limit.unwrap_or(usize::MAX));
         output::print(|out| match args.json {
-            true => print_json(out, &trace, &found, &all, &told, off),
-            false => Ok(print(out, &trace, &found, &all, &told, off)?),
+            true => print_json(out, &trace, &found, &all, &told, off, has_calls),
+            false => Ok(print(out, &trace, &found, &all, &told, off, has_calls)?),
         })?;
         for uncounted in [
             notes::uncounted_operations(&trace),
@@ -109,6 +119,7 @@ fn print(
     all: &[Advice<'_>],
     told: &Told,
     off: Option<&Stretches>,
+    has_calls: bool,
 ) -> io::Result<()> {
     for (index, (process, span)) in trace.processes().iter().zip(&found.spans).enumerate() {
         let threads = counted(process.threads().len() as u64, "thread");
@@ -133,7 +144,7 @@ fn print(
     }
     let several = trace.processes().len() > 1;
     for advice in all {
-        one(out, advice, several)?;
+        one(out, advice, several, has_calls)?;
     }
     let order = order(found);
     if !order.is_empty() {
@@ -145,22 +156,28 @@ fn print(
     }
     told.print(out)?;
     writeln!(out, "\nnot told by this trace")?;
-    not_said(trace, off).try_for_each(|(what, why)| writeln!(out, "    {what}: {why}"))
+    not_said(trace, off, has_calls).try_for_each(|(what, why)| writeln!(out, "    {what}: {why}"))
 }
 
 fn not_said(
     trace: &Trace,
     off: Option<&Stretches>,
+    has_calls: bool,
 ) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     let fewer = off.is_none().then_some(&FEWER);
     let mut processes = trace.processes().iter();
     let counted = processes.any(|process| process.allocation().is_some());
     let allocation = (!counted).then_some(&ALLOCATION);
+    let calls = match has_calls {
+        true => &OTHER_CALLS,
+        false => &CALLS,
+    };
     let [first, others @ ..] = &NOT_SAID;
     [first]
         .into_iter()
         .chain(fewer)
         .chain(allocation)
+        .chain([calls])
         .chain(others)
 }
 
@@ -231,7 +248,7 @@ fn order(found: &Waits) -> Vec<String> {
     order.collect()
 }
 
-fn one(out: &mut dyn Write, advice: &Advice<'_>, several: bool) -> io::Result<()> {
+fn one(out: &mut dyn Write, advice: &Advice<'_>, several: bool, has_calls: bool) -> io::Result<()> {
     let lock = advice.lock;
     let process = match several {
         true => format!("{}/", lock.pid),
@@ -260,11 +277,24 @@ fn one(out: &mut dyn Write, advice: &Advice<'_>, several: bool) -> io::Result<()
             out,
             "    within it: not known, as of several readers only the latest is"
         ),
-        Inside::Waits { nested, looks } => writeln!(
-            out,
-            "    within it: its holder waited for another lock or thread in {nested} of {looks} looks: \
-             under a cooperative scheduler it must stay a lock"
-        ),
+        Inside::Waits {
+            nested,
+            in_calls,
+            looks,
+        } => {
+            let waited = format!("waited for another lock or thread in {nested}");
+            let called = format!("was in a call into the kernel that took long in {in_calls}");
+            let what = match (nested, in_calls) {
+                (_, 0) => waited,
+                (0, _) => called,
+                _ => format!("{waited}, and {called},"),
+            };
+            writeln!(
+                out,
+                "    within it: its holder {what} of {looks} looks: \
+                 under a cooperative scheduler it must stay a lock"
+            )
+        }
         Inside::TooFew { looks } => writeln!(
             out,
             "    within it: its holder was not seen waiting, but {} {} too few to tell",
@@ -277,9 +307,14 @@ fn one(out: &mut dyn Write, advice: &Advice<'_>, several: bool) -> io::Result<()
                 "    within it: its holder was not seen waiting in {looks} looks: it waits in fewer than {:.1} % (95 %)",
                 most * 100.0
             )?;
+            let unseen = match has_calls {
+                true => " in a way that is not recorded",
+                false => "",
+            };
             writeln!(
                 out,
-                "    could go under one cooperative scheduler, if nothing within it sleeps, reads or writes"
+                "    could go under one cooperative scheduler, if nothing within it sleeps, reads or \
+                 writes{unseen}"
             )?;
             functions(out, advice)
         }
@@ -345,6 +380,7 @@ fn print_json(
     all: &[Advice<'_>],
     told: &Told,
     off: Option<&Stretches>,
+    has_calls: bool,
 ) -> anyhow::Result<()> {
     let processes = trace.processes().iter().zip(&found.spans).enumerate();
     let processes = processes.map(|(index, (process, span)): (usize, (&Process, &Nanos))| {
@@ -358,7 +394,8 @@ fn print_json(
             "allocation_ns": process.allocation().and_then(in_calls).map(|took| took.0),
         })
     });
-    let not_said = not_said(trace, off).map(|(what, why)| json!({ "what": what, "why": why }));
+    let not_said =
+        not_said(trace, off, has_calls).map(|(what, why)| json!({ "what": what, "why": why }));
     let value = json!({
         "whole": is_whole(trace, found),
         "processes": processes.collect::<Vec<Value>>(),
@@ -389,6 +426,7 @@ fn object(advice: &Advice<'_>) -> Value {
         "inside": advice.inside.word(),
         "looks": lock.sum.looks,
         "holder_waited": lock.sum.nested,
+        "holder_in_call": lock.sum.in_calls,
         "holder_waits_at_most": most,
     })
 }
