@@ -463,7 +463,20 @@ static void shared(void) {
   raise(SIGKILL);
 }
 
-// The same, and the child wants a token that this process has taken.
+// A child was killed with the mutex before its parent wants it.
+static void shared_dead(void) {
+  struct common* common = make_common();
+  const pid_t child = fork();
+  if (child == 0) keep_common(common);
+  until(&common->ready, 1);
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  pthread_t thread;
+  pthread_create(&thread, NULL, want_common, common);
+  die(1);
+}
+
+// The child lives, and wants a token that this process has taken.
 NOT_INLINED static void want_token(struct common* common) {
   pthread_mutex_lock(&common->mutex);
   until(&common->ready, 1);
@@ -1433,6 +1446,7 @@ int main(int count, char** arguments) {
              {"copied", copied},
              {"uncopied", uncopied},
              {"shared", shared},
+             {"shared-dead", shared_dead},
              {"shared-token", shared_token},
              {"shared-news", shared_news},
              {"shared-turn", shared_turn},

@@ -5,16 +5,24 @@ use super::holding::Holding;
 use super::names::Describe;
 use super::wakeups::Woken;
 use crate::names::Names;
-use heddle_trace_file::{Holder, ObjectKind, Objects};
+use heddle_trace_file::{Error, Holder, Nanos, ObjectKind, Objects, Trace};
+use std::collections::HashMap;
 
 /// Fills in names, and who has each object at the end.
+///
+/// # Errors
+/// The file of switches has changed since it was opened.
 pub fn complete(
     blocked: &mut [Blocked],
     counted: &[Objects],
     names: &mut Names<'_>,
     describe: &Describe<'_>,
-) {
+) -> Result<(), Error> {
     let holding = Holding { counted, describe };
+    let ends = match blocked.is_empty() {
+        true => HashMap::new(),
+        false => ends(describe.trace)?,
+    };
     for wait in blocked.iter_mut() {
         let (Some(key), Some(kind)) = (wait.key, wait.kind) else {
             continue;
@@ -24,9 +32,31 @@ pub fn complete(
         wait.object = describe.object(names, key, kind, wait.address, fallback);
         wait.unmet = object.map_or(0, |object| object.unmet);
         wait.has = holding.of(names, wait);
+        if let Some(Has::Thread(thread)) = &mut wait.has {
+            let tid = thread.place.map(|place| holding.tid(place));
+            // Who ended later may have been killed together with the strand that waits.
+            let end = tid.and_then(|tid| ends.get(&tid));
+            thread.ended |= end.is_some_and(|&end| end <= wait.since);
+        }
         wait.again = again(&holding, names, wait);
     }
     blocked.sort_by_key(|wait| (wait.strand, wait.since));
+    Ok(())
+}
+
+/// When threads ended, by the kernel's number of the latest of that number, where
+/// `heddle record --sched` has that: also of those that were killed, or left by `_exit`.
+fn ends(trace: &Trace) -> Result<HashMap<u32, Nanos>, Error> {
+    let Some(switches) = trace.switches()? else {
+        return Ok(HashMap::new());
+    };
+    let lives: HashMap<u32, Nanos> = switches
+        .lives
+        .iter()
+        .map(|life| (life.tid, life.to))
+        .collect();
+    let ended = lives.into_iter().filter(|&(_, to)| to < switches.told);
+    Ok(ended.collect())
 }
 
 /// Says what a strand does after its wait for a condition was ended by a wake-up. Where it waits

@@ -25,6 +25,11 @@ impl<'a> Holding<'a, '_> {
         found.ok().map(|index| &all[index])
     }
 
+    /// The kernel's number of a thread.
+    pub fn tid(&self, place: Place) -> u32 {
+        self.describe.trace.processes()[place.process].threads()[place.thread].tid()
+    }
+
     /// A thread by the kernel's number of it, of this process if there is one.
     fn thread(&self, process: usize, tid: u32) -> HoldingThread {
         let place = self.describe.place(process, tid, END);
@@ -312,12 +317,11 @@ impl<'a> Holding<'a, '_> {
     /// the thread that forks is copied.
     fn of_forker(&self, process: usize, tid: u32) -> Has {
         let trace = self.describe.trace;
-        let tid_of = |place: Place| trace.processes()[place.process].threads()[place.thread].tid();
         let mut at = process;
         let mut copied = true;
         while let Some((forker, _)) = trace.forked_by(at) {
             let parent = &trace.processes()[forker.process];
-            if copied && tid_of(forker) == tid {
+            if copied && self.tid(forker) == tid {
                 let own = trace.processes()[process].pid();
                 return Has::Thread(HoldingThread {
                     forked_as: Some(self.describe.name(forker)),
@@ -328,7 +332,7 @@ impl<'a> Holding<'a, '_> {
                 let process = forker.process;
                 return Has::Uncopied(self.describe.name(Place { process, thread }));
             }
-            copied &= tid_of(forker) == parent.pid();
+            copied &= self.tid(forker) == parent.pid();
             at = forker.process;
         }
         Has::Uncopied(self.describe.thread_name(process, tid, END))

@@ -76,7 +76,7 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
     }
     let whole = trace.lost_counts().operations == 0 && counted.iter().all(Objects::whole);
     let names = &mut names.borrow_mut();
-    complete::complete(&mut blocked, &counted, names, &describe);
+    complete::complete(&mut blocked, &counted, names, &describe)?;
     let locks = sum::locks(sums, &counted, names, &describe);
     let listed = locks.iter().all(|lock| lock.taken.is_some());
     Ok(Waits {
