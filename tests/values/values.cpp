@@ -47,6 +47,9 @@ struct Pair {
 struct Twin {
   int all[2];
 };
+struct Date {
+  int year, month, day;
+};
 struct Empty {};
 struct Flags {
   unsigned low : 3;
@@ -164,6 +167,12 @@ CALLED Spread spread(Spread value, const double& by, int behind) {
 CALLED long first(Twin value) {
   effects = effects + value.all[0];
   return 1;
+}
+// At -O2 GCC stores only the half that it uses where, by its debug information, the structure is.
+CALLED UNRECORDED void touch(const int* value) { effects = effects + *value; }
+CALLED int day(Date value, int behind) {
+  touch(&behind);
+  return value.day;
 }
 CALLED int empty(Empty, int value) {
   effect();
@@ -343,6 +352,7 @@ int main() {
   large({1, "name", {5, 6}, true}, 41);
   spread({'a', {7, 0, 9}}, -100.5, 1000);
   first({-3, 4});
+  day({2002, 2, 12}, 3);
   empty({}, 5);
   flags({5, -3});
   int value = 41;

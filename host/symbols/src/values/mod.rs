@@ -8,7 +8,8 @@
 //!   inlined into: the innermost function around it, by debug information, is the one that is
 //!   entered, and the parameters' locations at the call hold. The library compares the function
 //!   that the hook is called with.
-//!   A register that the code before the call has narrowed holds no structure ([`narrowed`]).
+//!   A register that the code before the call has narrowed holds no structure ([`narrowed`]), and
+//!   what that code has not stored is not in the frame ([`stored`]).
 //! - `-mfentry`, enter: the function's first instruction. Locations that hold from there on are
 //!   taken; where debug information names the place at which an unoptimised function is going to
 //!   store a parameter, the ABI tells where it is passed ([`abi`]).
@@ -21,12 +22,14 @@
 
 mod abi;
 mod attributes;
+mod machine;
 mod narrowed;
 mod place;
 mod records;
 mod result;
 mod scopes;
 mod steps;
+mod stored;
 mod types;
 
 use crate::coroutines::{Slice, Unusable, cfa};
@@ -46,6 +49,7 @@ use scopes::Scope;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use steps::Recipe;
+use stored::Stored;
 use types::{Described, Reader};
 pub(crate) use types::{array_counts, is_other_name, name_of, size_of};
 
@@ -300,13 +304,15 @@ impl<'d> Finder<'_, 'd> {
             match hook {
                 Hook::FunctionEnter | Hook::EntryEnter => {
                     let by_entry = hook == Hook::EntryEnter;
+                    let around = &scopes[scope];
                     let scope = &scopes[if by_entry { scope } else { inner }];
                     let Some(function) = self.address(unit, scope)? else {
                         continue;
                     };
                     if self.wanted(function).arguments {
                         let entered = if by_entry { address } else { function };
-                        self.arguments(unit, scope, address, (by_entry, entered))?;
+                        let scopes = (scope, around);
+                        self.arguments(unit, scopes, address, (by_entry, entered))?;
                     }
                 }
                 Hook::FunctionExit | Hook::EntryExit => {
@@ -334,11 +340,12 @@ impl<'d> Finder<'_, 'd> {
         Ok(())
     }
 
-    /// The arguments of `scope`'s function at the call that returns to `site`.
+    /// The arguments of `scope`'s function, whose code is in the function `around`, at the call that
+    /// returns to `site`.
     fn arguments<'a>(
         &mut self,
         unit: UnitRef<Slice<'a>>,
-        scope: &Scope<'a>,
+        (scope, around): (&Scope<'a>, &Scope<'a>),
         site: u64,
         (by_entry, entered): (bool, u64),
     ) -> gimli::Result<()> {
@@ -366,6 +373,10 @@ impl<'d> Finder<'_, 'd> {
             true => None,
             false => self.narrowed(scope, pc),
         };
+        let frame = context
+            .frame
+            .and_then(|frame| u8::try_from(frame.register.0).ok());
+        let mut stored = None;
         let mut recipe = Recipe::default();
         for mut parameter in scopes::parameters(&reader, scope)? {
             if let Some(AttributeValue::Exprloc(expression)) = parameter.location
@@ -402,6 +413,18 @@ impl<'d> Finder<'_, 'd> {
                 }
                 _ => place,
             };
+            // Of an empty object nothing is stored.
+            let is_empty = parameter
+                .described
+                .parts
+                .as_ref()
+                .is_some_and(Vec::is_empty);
+            let place = match by_entry || is_empty {
+                true => place,
+                false => stored
+                    .get_or_insert_with(|| self.stored(around, pc))
+                    .checked(place, parameter.described.bytes, frame),
+            };
             recipe.add(parameter.name, &parameter.described, &place);
         }
         if !recipe.fields.is_empty() {
@@ -412,9 +435,24 @@ impl<'d> Finder<'_, 'd> {
 
     /// What the code of a scope, up to the one at `end`, leaves of what registers held.
     fn narrowed(&self, scope: &Scope, end: u64) -> Option<Narrowed> {
+        let (code, start) = self.code_to(scope, end)?;
+        Some(Narrowed::behind(code, start))
+    }
+
+    /// What the code of a function, up to the one at `end`, has stored in its frame.
+    fn stored(&self, function: &Scope, end: u64) -> Stored {
+        let code = match function.begins_with(end) {
+            true => self.code_to(function, end),
+            false => None,
+        };
+        code.map_or_else(Stored::nothing, |(code, start)| Stored::behind(code, start))
+    }
+
+    /// The code of a scope up to the one at `end`, and where it begins.
+    fn code_to(&self, scope: &Scope, end: u64) -> Option<(&'d [u8], u64)> {
         let start = scope.start()?;
         let bytes = usize::try_from(end.checked_sub(start)?).ok()?;
-        Some(Narrowed::behind(self.code_at(start)?.get(..bytes)?, start))
+        Some((self.code_at(start)?.get(..bytes)?, start))
     }
 
     fn result<'a>(

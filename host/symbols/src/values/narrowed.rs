@@ -5,8 +5,8 @@
 //! the structure is in, before it calls the hook: its debug information goes on saying that all of
 //! the structure is there (GCC 12 at -O1 and above). The code tells otherwise.
 
+use super::machine::{At, at, is_high};
 use super::place::Place;
-use super::result::{At, at, is_high};
 use heddle_trace_file::Missing;
 use iced_x86::{Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess};
 use iced_x86::{OpKind, Register};

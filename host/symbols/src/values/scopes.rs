@@ -30,6 +30,12 @@ impl Scope<'_> {
     pub fn start(&self) -> Option<u64> {
         self.code.first().map(|part| part.start)
     }
+
+    /// Whether an address is in the part that it begins with.
+    pub fn begins_with(&self, address: u64) -> bool {
+        let first = self.code.first();
+        first.is_some_and(|part| part.contains(&address))
+    }
 }
 
 /// A parameter of a function.

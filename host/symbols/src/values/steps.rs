@@ -26,13 +26,15 @@ enum Piece {
     Step(Step),
     /// So many bytes of it are nowhere.
     Gap(u16),
+    /// So many bytes of it are somewhere.
+    Unknown(u16),
 }
 
 impl Piece {
     fn step(self) -> Option<Step> {
         match self {
             Piece::Step(step) => Some(step),
-            Piece::Gap(_) => None,
+            Piece::Gap(_) | Piece::Unknown(_) => None,
         }
     }
 
@@ -40,6 +42,7 @@ impl Piece {
         match self {
             Piece::Step(step) => step.part(),
             Piece::Gap(bytes) => Some(Part::Gap(bytes)),
+            Piece::Unknown(bytes) => Some(Part::Unknown(bytes)),
         }
     }
 }
@@ -154,10 +157,14 @@ fn plain(bytes: u64, place: &Place) -> Found {
                     Ok(pieces) => all.extend(pieces),
                     Err(Why::Missing(Missing::OptimisedOut)) => all.push(Piece::Gap(bytes)),
                     // A part that is always the same is told by no step.
-                    Err(Why::Missing(_) | Why::Constant(_)) => return NOT_KNOWN,
+                    Err(Why::Missing(_) | Why::Constant(_)) => all.push(Piece::Unknown(bytes)),
                 }
             }
-            Ok(all)
+            let unknown = |piece: &Piece| matches!(piece, Piece::Unknown(_));
+            match !all.is_empty() && all.iter().all(unknown) {
+                true => NOT_KNOWN,
+                false => Ok(all),
+            }
         }
         _ if bytes == 0 => NOT_KNOWN,
         Place::Register { register, offset } if bytes <= 8 => {
@@ -276,10 +283,14 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_which_nothing_says_where_it_is_leaves_all_of_its_value_unknown() {
-        let unknown = Place::Missing(Missing::NotKnown);
-        let (sources, _) = sources(&[(16, Place::Pieces(vec![(register(3), 8), (unknown, 8)]))]);
-        assert_eq!(sources, [Source::Missing(Missing::NotKnown)]);
+    fn a_part_of_which_nothing_says_where_it_is_is_not_known_alone() {
+        let unknown = || Place::Missing(Missing::NotKnown);
+        let half = Place::Pieces(vec![(register(3), 8), (unknown(), 8)]);
+        let neither = Place::Pieces(vec![(unknown(), 8), (unknown(), 8)]);
+        let (sources, _) = sources(&[(16, half), (16, neither)]);
+        let parts = vec![Part::Bytes(8), Part::Unknown(8)];
+        let expected = [Source::Recorded(parts), Source::Missing(Missing::NotKnown)];
+        assert_eq!(sources, expected);
     }
 
     #[test]

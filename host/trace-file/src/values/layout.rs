@@ -4,7 +4,7 @@
 //! words are divided in the same order, before any value is looked at: so what a value is, and
 //! whether all of it is there, cannot move where the next one is read.
 
-use super::{Field, MOST_PARTS, Part, Shape, Source, Values};
+use super::{Field, MOST_PARTS, Missing, Part, Shape, Source, Values};
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
@@ -21,8 +21,8 @@ pub enum Found<'a> {
     NoText(u64),
     /// An object that could not be read, at this address if the library has told it.
     NoBytes(Option<u64>),
-    /// The program had not kept so many bytes.
-    Gap(u16),
+    /// So many bytes are not there, for this reason.
+    Gap(u16, Missing),
 }
 
 impl<'a> Values<'a> {
@@ -67,7 +67,8 @@ impl<'a> Words<'a> {
     fn part(&mut self, part: Part) -> Option<Found<'a>> {
         let fixed = self.take(part.fixed_words())?;
         Some(match part {
-            Part::Gap(bytes) => Found::Gap(bytes),
+            Part::Gap(bytes) => Found::Gap(bytes, Missing::OptimisedOut),
+            Part::Unknown(bytes) => Found::Gap(bytes, Missing::NotKnown),
             Part::Bytes(_) if !self.is_there()? => {
                 let told = fixed.first().map(|word| word.get());
                 Found::NoBytes(told.filter(|&word| word != 0).map(|word| !word))

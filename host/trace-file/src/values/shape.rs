@@ -57,6 +57,8 @@ pub enum Part {
     Bytes(u16),
     /// Bytes that were not kept by the program: the rest of the value was.
     Gap(u16),
+    /// Bytes of which nothing tells where they are: it does of the rest of the value.
+    Unknown(u16),
     /// A text behind its length.
     Text,
 }
@@ -66,7 +68,7 @@ impl Part {
     pub(super) fn fixed_words(self) -> usize {
         match self {
             Part::Bytes(count) => usize::from(count).div_ceil(8),
-            Part::Gap(_) => 0,
+            Part::Gap(_) | Part::Unknown(_) => 0,
             Part::Text => 1,
         }
     }

@@ -95,10 +95,10 @@ fn of_field(field: &Field, found: &[Found]) -> Value {
             }
             Found::NoText(address) => return Value::Unreadable(Some(address)),
             Found::NoBytes(address) => return Value::Unreadable(address),
-            Found::Gap(bytes) => {
+            Found::Gap(bytes, why) => {
                 let behind = (all.len() + usize::from(bytes)).min(MOST_BYTES);
-                gaps.resize(all.len(), false);
-                gaps.resize(behind.max(all.len()), true);
+                gaps.resize(all.len(), None);
+                gaps.resize(behind.max(all.len()), Some(why));
                 all.resize(gaps.len(), 0);
             }
         }
@@ -114,8 +114,8 @@ fn of_field(field: &Field, found: &[Found]) -> Value {
 #[derive(Clone, Copy)]
 struct Bytes<'a> {
     all: &'a [u8],
-    /// Which of them the program had not kept; behind these, all are there.
-    gaps: &'a [bool],
+    /// Why each of them is not there, if it is not; behind these, all are there.
+    gaps: &'a [Option<Missing>],
 }
 
 impl<'a> Bytes<'a> {
@@ -151,16 +151,24 @@ impl<'a> Bytes<'a> {
 
     /// All, if they are there.
     fn kept(self) -> Result<&'a [u8], Value> {
-        match self.gaps.contains(&true) {
-            true => Err(Value::Missing(Missing::OptimisedOut)),
-            false => Ok(self.all),
+        match self.missing() {
+            Some(why) => Err(Value::Missing(why)),
+            None => Ok(self.all),
         }
     }
 
-    /// Whether none of them is there, though there are some.
-    fn is_gap(self) -> bool {
-        let gaps = self.gaps.iter().filter(|&&gap| gap).count();
-        gaps > 0 && gaps == self.all.len()
+    /// Why some of them are not there: the weaker claim, where there are two reasons.
+    fn missing(self) -> Option<Missing> {
+        let unknown = self.gaps.contains(&Some(Missing::NotKnown));
+        let first = self.gaps.iter().flatten().next();
+        first.map(|&why| if unknown { Missing::NotKnown } else { why })
+    }
+
+    /// Why none of them is there, though there are some. `None`: some are.
+    fn gap(self) -> Option<Missing> {
+        let gaps = self.gaps.iter().flatten().count();
+        let all = gaps > 0 && gaps == self.all.len();
+        self.missing().filter(|_| all)
     }
 }
 
@@ -179,8 +187,8 @@ fn signed(bytes: &[u8]) -> i128 {
 
 /// The value of this type that these bytes are; of a structure or array they may be the first ones.
 fn value(kind: &Type, bytes: Bytes<'_>, depth: usize) -> Value {
-    if bytes.is_gap() {
-        return Value::Missing(Missing::OptimisedOut);
+    if let Some(why) = bytes.gap() {
+        return Value::Missing(why);
     }
     let whole = |count: u16, value: &dyn Fn(&[u8]) -> Value| match bytes.exactly(count) {
         Ok(bytes) => value(bytes),
@@ -525,5 +533,33 @@ mod tests {
         assert_eq!(read_it(vec![Part::Gap(24)], &[]), Some(gone()), "all of it");
         let half = vec![Part::Bytes(2), Part::Gap(2)];
         assert_eq!(read(int(), half, 0, &[1]), Some(gone()));
+    }
+
+    #[test]
+    fn members_of_which_nothing_tells_where_they_are_are_not_known() {
+        let int = || Type::Integer {
+            bytes: 4,
+            signed: true,
+        };
+        let pair = || Type::Array {
+            of: Box::new(int()),
+            bytes: 4,
+            count: 2,
+        };
+        let elements = |first, second| {
+            Some(Value::Array {
+                elements: vec![first, second],
+                more: false,
+            })
+        };
+        let unknown = || Value::Missing(Missing::NotKnown);
+        let gone = || Value::Missing(Missing::OptimisedOut);
+        let half = vec![Part::Unknown(4), Part::Bytes(4)];
+        let read_it = |parts, words: &[u64]| read(pair(), parts, 0, words);
+        assert_eq!(read_it(half, &[2]), elements(unknown(), Value::Signed(2)));
+        let neither = vec![Part::Gap(4), Part::Unknown(4)];
+        assert_eq!(read_it(neither, &[]), Some(unknown()));
+        let three = vec![Part::Gap(4), Part::Unknown(2), Part::Bytes(2)];
+        assert_eq!(read_it(three, &[1]), elements(gone(), unknown()));
     }
 }

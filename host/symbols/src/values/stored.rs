@@ -1,0 +1,367 @@
+//! What a function has stored in its frame when it calls `__cyg_profile_func_enter`.
+//!
+//! Where a parameter's place is in the frame, debug information says so of the whole function. GCC
+//! optimises stores away that nothing reads, though: of a structure of three `int`s whose last one
+//! alone is used, the other two are never stored (GCC 12 at -O1 and above), and what is in their
+//! place is what an earlier call has left there. The code in front of the hook tells which bytes
+//! have been stored.
+
+use super::machine::{Held, Machine, OTHER, What};
+use super::place::{Place, RSP};
+use super::types::MOST_BYTES;
+use heddle_trace_file::{Missing, Step};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory};
+use iced_x86::{Mnemonic, OpAccess, Register};
+use std::collections::{BTreeSet, HashMap};
+
+/// The most instructions that are looked at.
+const MOST: usize = 10_000;
+/// The most bytes of a call by a slot of the global offset table.
+const LONGEST_CALL: u64 = 6;
+/// The most bytes that one instruction is taken to store.
+const MOST_STORED: u64 = 4096;
+/// In place of a register's number: the stack pointer once it has been aligned, which is no longer
+/// so far from what it was at the function's entry.
+const ALIGNED: u8 = 16;
+const RCX: usize = 2;
+const RDI: usize = 5;
+
+/// A byte of the stack: so far behind what a register held at the function's entry.
+type Byte = (u8, i32);
+
+/// The bytes that have been stored on every path to the hook, and what the registers hold there.
+#[derive(Clone)]
+pub struct Stored {
+    machine: Machine,
+    bytes: BTreeSet<Byte>,
+}
+
+impl Stored {
+    /// At the end of code that begins at `address`, with a function's entry, and ends in the call of
+    /// the hook. Code that is only
+    /// reached by a jump back, or by a table of jumps, has nothing stored.
+    pub fn behind(code: &[u8], address: u64) -> Self {
+        let mut here = Some(Stored {
+            machine: Machine::at_entry(),
+            bytes: BTreeSet::new(),
+        });
+        // By where they lead, of jumps forward.
+        let mut jumps: HashMap<u64, Stored> = HashMap::new();
+        let mut factory = InstructionInfoFactory::new();
+        let decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
+        let end = address.wrapping_add(code.len() as u64);
+        for (number, instruction) in decoder.into_iter().enumerate() {
+            if number == MOST {
+                return Self::nothing();
+            }
+            here = Self::either(here, jumps.remove(&instruction.ip()));
+            if instruction.is_invalid() {
+                // The call of the hook, but for its last byte; else, no code.
+                let is_last = end.wrapping_sub(instruction.ip()) <= LONGEST_CALL;
+                return here.filter(|_| is_last).unwrap_or_else(Self::nothing);
+            }
+            let Some(stored) = &mut here else { continue };
+            let flow = instruction.flow_control();
+            match flow {
+                FlowControl::Next => stored.step(&instruction, &mut factory),
+                FlowControl::Call | FlowControl::IndirectCall => {
+                    stored.machine = stored.machine.behind_call();
+                }
+                FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
+                    let to = instruction.near_branch_target();
+                    let there = Self::either(jumps.remove(&to), Some(stored.clone()));
+                    jumps.extend(there.map(|there| (to, there)));
+                }
+                _ => {}
+            }
+            let goes_on = matches!(
+                flow,
+                FlowControl::Next
+                    | FlowControl::Call
+                    | FlowControl::IndirectCall
+                    | FlowControl::ConditionalBranch
+            );
+            here = here.filter(|_| goes_on);
+        }
+        Self::either(here, jumps.remove(&end)).unwrap_or_else(Self::nothing)
+    }
+
+    /// Where nothing is known of the code in front of the hook.
+    pub fn nothing() -> Self {
+        let mut machine = Machine::at_entry();
+        machine.general = [OTHER; 16];
+        Stored {
+            machine,
+            bytes: BTreeSet::new(),
+        }
+    }
+
+    /// What holds where two paths meet.
+    fn either(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        let (mut one, other) = match (one, other) {
+            (Some(one), Some(other)) => (one, other),
+            (one, other) => return one.or(other),
+        };
+        for (held, other) in one.machine.general.iter_mut().zip(other.machine.general) {
+            if *held != other {
+                *held = OTHER;
+            }
+        }
+        one.bytes.retain(|byte| other.bytes.contains(byte));
+        Some(one)
+    }
+
+    fn step(&mut self, instruction: &Instruction, factory: &mut InstructionInfoFactory) {
+        self.store(instruction, factory);
+        let aligns =
+            instruction.mnemonic() == Mnemonic::And && instruction.op0_register() == Register::RSP;
+        self.machine.step(instruction, factory);
+        if aligns {
+            self.machine.general[usize::from(RSP)] = Held {
+                what: What::Register(ALIGNED, 0),
+                bytes: 8,
+            };
+        }
+    }
+
+    /// Adds what an instruction stores. A push saves a register, or makes room.
+    fn store(&mut self, instruction: &Instruction, factory: &mut InstructionInfoFactory) {
+        if instruction.mnemonic() == Mnemonic::Push {
+            return;
+        }
+        if instruction.is_string_instruction() && instruction.has_rep_prefix() {
+            if let What::Constant(count) = self.machine.general[RCX].what
+                && let Some((base, at)) = self.address(self.machine.general[RDI], 0)
+            {
+                let each = instruction.memory_size().size() as u64;
+                self.add((base, at), count.saturating_mul(each));
+            }
+            return;
+        }
+        for memory in factory.info(instruction).used_memory() {
+            let is_plain = memory.index() == Register::None
+                && !matches!(memory.segment(), Register::FS | Register::GS);
+            if memory.access() != OpAccess::Write || !is_plain {
+                continue;
+            }
+            let held = self.machine.held(memory.base());
+            if let Some(first) = self.address(held, memory.displacement() as i64) {
+                self.add(first, memory.memory_size().size() as u64);
+            }
+        }
+    }
+
+    fn add(&mut self, (base, at): Byte, count: u64) {
+        let bytes = 0..count.min(MOST_STORED) as i32;
+        self.bytes
+            .extend(bytes.map(|byte| (base, at.saturating_add(byte))));
+    }
+
+    /// The byte so far behind the address that a register holds.
+    fn address(&self, held: Held, behind: i64) -> Option<Byte> {
+        let behind = i32::try_from(behind).ok()?;
+        match held {
+            Held {
+                what: What::Register(base, offset),
+                bytes: 8,
+            } => Some((base, offset.checked_add(behind)?)),
+            _ => None,
+        }
+    }
+
+    /// The place of an object of so many bytes, without those of its bytes that are in the frame,
+    /// but have not been stored there. `frame`: the register that the frame is counted from.
+    pub fn checked(&self, place: Place, bytes: u64, frame: Option<u8>) -> Place {
+        match place {
+            Place::Memory {
+                steps,
+                offset,
+                in_frame,
+            } => {
+                let first = match steps[..] {
+                    [Step::Register(register, more)] => (register, more, offset, bytes),
+                    [
+                        Step::Register(register, more),
+                        Step::Load { offset, .. },
+                        ..,
+                    ] => (register, more, offset, 8),
+                    _ => {
+                        return Place::Memory {
+                            steps,
+                            offset,
+                            in_frame,
+                        };
+                    }
+                };
+                let is_object = steps.len() == 1;
+                let there = self.there(first, frame);
+                let part = |from: usize| Place::Memory {
+                    steps: steps.clone(),
+                    offset: offset.saturating_add(if is_object { from as i32 } else { 0 }),
+                    in_frame,
+                };
+                if there.iter().all(|&there| there) {
+                    return part(0);
+                }
+                if !is_object || there.iter().all(|&there| !there) {
+                    return Place::Missing(Missing::NotKnown);
+                }
+                let mut from = 0;
+                let pieces = there.chunk_by(|one, next| one == next).map(|run| {
+                    let place = match run[0] {
+                        true => part(from),
+                        false => Place::Missing(Missing::NotKnown),
+                    };
+                    from += run.len();
+                    (place, run.len() as u16)
+                });
+                Place::Pieces(pieces.collect())
+            }
+            Place::Pieces(pieces) => {
+                let checked = |(piece, bytes): (Place, u16)| {
+                    (self.checked(piece, bytes.into(), frame), bytes)
+                };
+                Place::Pieces(pieces.into_iter().map(checked).collect())
+            }
+            other => other,
+        }
+    }
+
+    /// For each of so many bytes, as far as they are recorded, whether something is there: of the
+    /// stack, what the caller has stored is, and of other memory all.
+    fn there(
+        &self,
+        (register, more, offset, bytes): (u8, i32, i32, u64),
+        frame: Option<u8>,
+    ) -> Vec<bool> {
+        let held = self.machine.general[usize::from(register & 15)];
+        let first = self.address(held, i64::from(more) + i64::from(offset));
+        let there = |byte: i32| match first {
+            Some((base, at)) if base == RSP || base == ALIGNED => {
+                let at = at.saturating_add(byte);
+                (base == RSP && at >= 0) || self.bytes.contains(&(base, at))
+            }
+            Some(_) => true,
+            None => frame != Some(register),
+        };
+        (0..bytes.min(MOST_BYTES) as i32).map(there).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RBP: u8 = 6;
+
+    fn on_stack(register: u8, offset: i32) -> Place {
+        Place::Memory {
+            steps: vec![Step::Register(register, 0)],
+            offset,
+            in_frame: true,
+        }
+    }
+
+    fn checked(code: &[u8], place: Place, bytes: u64) -> Place {
+        Stored::behind(code, 0x1000).checked(place, bytes, Some(RSP))
+    }
+
+    const NOT_KNOWN: Place = Place::Missing(Missing::NotKnown);
+
+    /// sub rsp, 40; mov [rsp+24], esi
+    const LAST_OF_THREE: [u8; 8] = [0x48, 0x83, 0xec, 40, 0x89, 0x74, 0x24, 24];
+
+    #[test]
+    fn of_a_structure_in_the_frame_the_bytes_are_known_that_are_stored() {
+        let three = || on_stack(RSP, 16);
+        let last = || vec![(NOT_KNOWN, 8), (on_stack(RSP, 24), 4)];
+        let place = checked(&LAST_OF_THREE, three(), 12);
+        assert_eq!(place, Place::Pieces(last()));
+        // … mov [rsp+16], rdi
+        let all = [&LAST_OF_THREE[..], &[0x48, 0x89, 0x7c, 0x24, 16]].concat();
+        assert_eq!(checked(&all, three(), 12), three());
+        // … push rdi saves a register; the structure is as far behind the stack pointer as it was.
+        let pushed = [&LAST_OF_THREE[..], &[0x57]].concat();
+        assert_eq!(checked(&pushed, on_stack(RSP, 0), 8), NOT_KNOWN);
+        assert_eq!(checked(&pushed, on_stack(RSP, 32), 4), on_stack(RSP, 32));
+        assert_eq!(checked(&[], on_stack(RSP, -16), 12), NOT_KNOWN);
+        // What the caller passes on the stack is there.
+        assert_eq!(
+            checked(&LAST_OF_THREE, on_stack(RSP, 48), 64),
+            on_stack(RSP, 48)
+        );
+        // By its address, of which the frame has nothing.
+        let by_address = Place::Memory {
+            steps: vec![
+                Step::Register(RSP, 0),
+                Step::Load {
+                    offset: 16,
+                    in_frame: true,
+                },
+            ],
+            offset: 0,
+            in_frame: false,
+        };
+        assert_eq!(checked(&LAST_OF_THREE, by_address.clone(), 64), NOT_KNOWN);
+        assert_eq!(checked(&all, by_address.clone(), 64), by_address);
+        // Behind a pointer all is.
+        assert_eq!(checked(&[], on_stack(3, -8), 64), on_stack(3, -8));
+    }
+
+    #[test]
+    fn an_unoptimised_function_has_stored_its_parameters() {
+        // push rbp; mov rbp, rsp; sub rsp, 48; mov rax, rdi; mov ecx, esi; mov [rbp-32], rax;
+        // mov [rbp-24], ecx
+        let code = [
+            &[0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 48][..],
+            &[0x48, 0x89, 0xf8, 0x89, 0xf1],
+            &[0x48, 0x89, 0x45, 0xe0, 0x89, 0x4d, 0xe8],
+        ]
+        .concat();
+        assert_eq!(checked(&code, on_stack(RBP, -32), 12), on_stack(RBP, -32));
+        assert_eq!(checked(&code, on_stack(RSP, 16), 12), on_stack(RSP, 16));
+        // push rbp; mov rbp, rsp; and rsp, -32; mov [rsp-16], rdi
+        let aligned = [
+            &[0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xe4, 0xe0][..],
+            &[0x48, 0x89, 0x7c, 0x24, 0xf0],
+        ]
+        .concat();
+        assert_eq!(checked(&aligned, on_stack(RSP, -16), 8), on_stack(RSP, -16));
+        assert_eq!(checked(&aligned, on_stack(RBP, -16), 8), NOT_KNOWN);
+        // lea rdi, [rsp-32]; mov ecx, 3; rep movsq
+        let copied = [
+            &[0x48, 0x8d, 0x7c, 0x24, 0xe0, 0xb9, 3, 0, 0, 0][..],
+            &[0xf3, 0x48, 0xa5],
+        ]
+        .concat();
+        assert_eq!(checked(&copied, on_stack(RSP, -32), 24), on_stack(RSP, -32));
+        assert_eq!(checked(&copied, on_stack(RSP, -8), 8), NOT_KNOWN);
+    }
+
+    #[test]
+    fn what_is_stored_on_one_path_alone_is_not_known() {
+        let four = || on_stack(RSP, 24);
+        let behind = |jump: &[u8], store: &[u8]| {
+            let code = [&LAST_OF_THREE[..4], jump, &LAST_OF_THREE[4..], store].concat();
+            checked(&code, four(), 4)
+        };
+        // je over the store
+        assert_eq!(behind(&[0x74, 4], &[]), NOT_KNOWN);
+        // … behind which there is another one
+        assert_eq!(behind(&[0x74, 4], &[0x89, 0x54, 0x24, 24]), four());
+        // je away
+        assert_eq!(behind(&[0x74, 100], &[]), four());
+        // jmp over the store, to the hook, or away
+        assert_eq!(behind(&[0xeb, 4], &[]), NOT_KNOWN);
+        assert_eq!(behind(&[0xeb, 100], &[]), NOT_KNOWN);
+        // The hook's call, of which the last byte is left out, directly and by a slot
+        assert_eq!(behind(&[], &[0xe8, 0, 0, 0]), four());
+        assert_eq!(behind(&[], &[0xff, 0x15, 0, 0, 0]), four());
+        // … to which a jump leads
+        assert_eq!(behind(&[0x74, 4], &[0xe8, 0, 0, 0]), NOT_KNOWN);
+        // what is no code
+        assert_eq!(behind(&[0x06, 0, 0, 0, 0, 0, 0], &[]), NOT_KNOWN);
+        // A call preserves what is stored.
+        assert_eq!(behind(&[], &[0xe8, 0, 0, 0, 0]), four());
+    }
+}
