@@ -50,6 +50,14 @@ struct Twin {
 struct Date {
   int year, month, day;
 };
+using Four = float __attribute__((vector_size(16)));
+struct Lanes {
+  Four all;
+};
+struct __attribute__((packed)) Packed {
+  char first;
+  int second;
+};
 struct Empty {};
 struct Flags {
   unsigned low : 3;
@@ -173,6 +181,19 @@ CALLED UNRECORDED void touch(const int* value) { effects = effects + *value; }
 CALLED int day(Date value, int behind) {
   touch(&behind);
   return value.day;
+}
+CALLED Four scaled(int behind, Four value, float by) {
+  effects = effects + behind;
+  return value * by;
+}
+CALLED Lanes lanes(Lanes value, double by, int behind) {
+  effects = effects + static_cast<long>(by) + behind;
+  return value;
+}
+// As a member is not where others of its type are, it is passed and returned in memory.
+CALLED Packed packed(Packed value, int behind) {
+  effects = effects + behind;
+  return value;
 }
 CALLED int empty(Empty, int value) {
   effect();
@@ -353,6 +374,9 @@ int main() {
   spread({'a', {7, 0, 9}}, -100.5, 1000);
   first({-3, 4});
   day({2002, 2, 12}, 3);
+  scaled(3, Four{1, 2, 3, -4}, 0.5f);
+  lanes({Four{5, 6, 7, 8}}, 2.5, 3);
+  packed({'p', -70000}, 3);
   empty({}, 5);
   flags({5, -3});
   int value = 41;

@@ -17,8 +17,11 @@ const VECTORS: u8 = 8;
 enum Passed {
     /// It is empty.
     Nowhere,
-    /// Its halves are in registers of these classes.
+    /// Its halves are in registers of these classes; a vector of 16 bytes is in one.
     Halves(Vec<Class>),
+    /// It is a vector of more bytes: in one register in code for a processor that has such, else on
+    /// the stack. Nothing tells which.
+    Wide,
     /// It lies on the stack.
     Memory,
     /// It lies on the stack, but is returned in a register of x87's.
@@ -41,20 +44,34 @@ fn passed(described: &Described) -> Option<Passed> {
     if described.bytes == 16 && parts[..] == [(0, Class::Memory)] {
         return Some(Passed::Long);
     }
+    let is_vector =
+        |&(at, class): &(u64, Class)| class == Class::SseUp || (at, class) == (0, Class::Sse);
+    let whole = parts.len() as u64 * WORD == described.bytes;
+    if described.bytes > 16 && whole && parts.iter().all(is_vector) {
+        return Some(Passed::Wide);
+    }
     if described.bytes > 16 || parts.iter().any(|&(_, class)| class == Class::Memory) {
         return Some(Passed::Memory);
     }
     let half = |from: u64| {
-        let mut here = parts.iter().filter(|&&(at, _)| at / 8 == from);
-        let all_sse = here.clone().all(|&(_, class)| class == Class::Sse);
-        here.next()?;
-        Some(if all_sse { Class::Sse } else { Class::Integer })
+        let mut here = parts.iter().filter(|&&(at, _)| at / WORD == from);
+        let all = |is: fn(Class) -> bool| here.clone().all(|&(_, class)| is(class));
+        let class = match all(|class| class == Class::SseUp) {
+            true => Class::SseUp,
+            false if all(|class| matches!(class, Class::Sse | Class::SseUp)) => Class::Sse,
+            false => Class::Integer,
+        };
+        here.next().map(|_| class)
     };
     let first = half(0)?;
-    Some(match (described.bytes > 8).then(|| half(1)) {
-        None => Passed::Halves(vec![first]),
-        Some(second) => Passed::Halves(vec![first, second?]),
-    })
+    if described.bytes <= WORD {
+        return Some(Passed::Halves(vec![first]));
+    }
+    Some(Passed::Halves(match (first, half(1)?) {
+        (Class::Sse, Class::SseUp) => vec![first],
+        (_, Class::SseUp) => vec![first, Class::Sse],
+        (_, second) => vec![first, second],
+    }))
 }
 
 /// Gives out the places of a function's arguments, in order.
@@ -65,6 +82,8 @@ pub struct Arguments {
     stack: i32,
     /// Of one it is not known how it is passed, and so of none behind it where it is.
     lost: bool,
+    /// A wide vector may have taken a vector register, or room on the stack.
+    wide: bool,
 }
 
 impl Arguments {
@@ -77,7 +96,8 @@ impl Arguments {
             integers: usize::from(by_address == Some(true)),
             vectors: 0,
             stack: 0,
-            lost: result.is_some_and(|result| passed(result).is_none()),
+            lost: result.is_some_and(|result| matches!(passed(result), None | Some(Passed::Wide))),
+            wide: false,
         }
     }
 
@@ -92,6 +112,9 @@ impl Arguments {
 
     /// `alignment`: the boundary, counted from the first argument there, at which it lies.
     fn on_stack(&mut self, bytes: u64, alignment: u64) -> Place {
+        if self.wide {
+            return Place::Missing(Missing::NotKnown);
+        }
         let alignment = i32::try_from(alignment).unwrap_or(i32::MAX / 2);
         let past = self.stack % alignment;
         if past != 0 {
@@ -117,6 +140,10 @@ impl Arguments {
         };
         match passed {
             Passed::Nowhere => Place::Pieces(Vec::new()),
+            Passed::Wide => {
+                self.wide = true;
+                not_known
+            }
             Passed::Memory | Passed::Long => self.on_stack(described.bytes, described.alignment),
             Passed::Address => match self.integer() {
                 Some(Place::Register { register, .. }) => Place::Memory {
@@ -146,6 +173,10 @@ impl Arguments {
                     .filter(|class| **class == Class::Integer)
                     .count();
                 let vectors = classes.len() - integers;
+                if self.wide && vectors > 0 {
+                    self.lost |= integers > 0;
+                    return not_known;
+                }
                 // All of it or nothing goes into registers.
                 if self.integers + integers > INTEGERS.len()
                     || usize::from(self.vectors) + vectors > usize::from(VECTORS)
@@ -181,7 +212,7 @@ pub fn result(described: &Described) -> Place {
     let mut vectors = 0..2;
     match passed(described) {
         Some(Passed::Nowhere) => Place::Pieces(Vec::new()),
-        Some(Passed::Long) => Place::Missing(Missing::NotKnown),
+        Some(Passed::Long | Passed::Wide) => Place::Missing(Missing::NotKnown),
         Some(Passed::Memory | Passed::Address) => Place::Memory {
             steps: vec![Step::Register(RAX, 0)],
             offset: 0,
@@ -216,6 +247,7 @@ mod tests {
             form: Form::Plain,
             bytes,
             alignment: WORD,
+            boundary: 1,
             by_reference: false,
             parts: Some(parts.to_vec()),
         }
@@ -305,6 +337,46 @@ mod tests {
             });
         let places: Vec<i32> = places.skip(6).collect();
         assert_eq!(places, [0, 16, 32, 48, 64, 96, 128]);
+    }
+
+    #[test]
+    fn a_vector_takes_one_register() {
+        use Class::{Integer, Memory, Sse, SseUp};
+        let int = object(4, &[(0, Integer)]);
+        let float = object(4, &[(0, Sse)]);
+        let vector = Described {
+            alignment: 16,
+            ..object(16, &[(0, Sse), (8, SseUp)])
+        };
+        let wide = object(32, &[(0, Sse), (8, SseUp), (16, SseUp), (24, SseUp)]);
+        // Two vectors, and one in a union with numbers, whose halves are not one vector's.
+        let two = object(32, &[(0, Sse), (8, SseUp), (16, Sse), (24, SseUp)]);
+        let joined = object(16, &[(0, Sse), (8, SseUp), (0, Integer), (8, Sse)]);
+        let mut arguments = Arguments::of(Some(&vector));
+        let mut next = |described: &Described| arguments.next(described);
+        assert_eq!(next(&vector), Place::Vector(0));
+        assert_eq!(next(&float), Place::Vector(1));
+        assert_eq!(next(&int), register(5));
+        let halves = vec![(register(4), 8), (Place::Vector(2), 8)];
+        assert_eq!(next(&joined), Place::Pieces(halves));
+        assert!(matches!(next(&two), Place::Memory { offset: 8, .. }));
+        let not_known = Place::Missing(Missing::NotKnown);
+        assert_eq!(next(&wide), not_known);
+        assert_eq!(
+            [next(&float), next(&two)],
+            [not_known.clone(), not_known.clone()]
+        );
+        assert_eq!(next(&int), register(1));
+        assert_eq!(result(&vector), Place::Vector(0));
+        assert_eq!(result(&wide), not_known);
+        let first = |result: &Described| Arguments::of(Some(result)).next(&int);
+        assert_eq!([first(&wide), first(&two)], [not_known, register(4)]);
+        // Packed: a member lies where none of its kind does.
+        let packed = object(9, &[(0, Integer), (1, Sse), (0, Memory)]);
+        assert_eq!(first(&packed), register(4));
+        let mut arguments = Arguments::of(None);
+        assert!(matches!(arguments.next(&packed), Place::Memory { .. }));
+        assert_eq!(arguments.next(&int), register(5));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Structures, classes and unions: their members, and how they are passed.
 
 use super::types::{
-    Described, Form, MOST_NAMES, Reader, WORD, bounded, name_of, stripped, target, within,
+    Class, Described, Form, MOST_NAMES, Reader, WORD, bounded, name_of, stripped, target, within,
 };
 use crate::coroutines::Slice;
 use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as c};
@@ -28,6 +28,7 @@ pub fn record<'a>(
     );
     let (mut members, mut parts) = (Vec::new(), Some(Vec::new()));
     let mut alignment = alignment_of(entry)?.unwrap_or(WORD);
+    let mut boundary = 1;
     let mut tree = unit.entries_tree(Some(class))?;
     let mut children = tree.root()?.children();
     while let Some(child) = children.next()? {
@@ -72,6 +73,13 @@ pub fn record<'a>(
         if part.parts.is_none() {
             parts = None;
         }
+        if bits.is_none() {
+            boundary = boundary.max(part.boundary);
+            // An object with a member at such a place, as a packed one, lies in memory.
+            if let (Some(parts), true) = (&mut parts, at % part.boundary != 0) {
+                parts.push((0, Class::Memory));
+            }
+        }
         let Ok(at) = u32::try_from(at) else { continue };
         let kind = within(part);
         match kind {
@@ -105,6 +113,7 @@ pub fn record<'a>(
         form,
         bytes,
         alignment,
+        boundary,
         by_reference,
         parts: parts.and_then(|parts| bounded(parts, bytes)),
     })

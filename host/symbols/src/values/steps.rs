@@ -231,6 +231,7 @@ mod tests {
             form: Form::Plain,
             bytes,
             alignment: WORD,
+            boundary: 1,
             by_reference: false,
             parts: Some(vec![(0, Class::Integer)]),
         }

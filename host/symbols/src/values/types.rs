@@ -38,6 +38,8 @@ pub struct Described {
     pub bytes: u64,
     /// The boundary in bytes at which an object of it lies on the stack: 8 or more.
     pub alignment: u64,
+    /// The boundary at which all its members lie where the object itself does, however it is packed.
+    pub boundary: u64,
     /// Objects are passed and returned by their address, because they cannot be copied as bytes.
     pub by_reference: bool,
     /// What is where in it, for the rules by which it is passed; `None`: not known.
@@ -62,6 +64,8 @@ pub enum Form {
 pub enum Class {
     Integer,
     Sse,
+    /// The rest of a vector: it is in the register in which the vector begins.
+    SseUp,
     /// x87's, and what else goes through memory.
     Memory,
 }
@@ -86,6 +90,7 @@ impl Described {
             form: Form::Plain,
             bytes,
             alignment: bytes.max(WORD),
+            boundary: bytes.max(1),
             by_reference: false,
             parts: Some(vec![(0, class)]),
         }
@@ -107,6 +112,7 @@ impl Described {
             form: Form::Plain,
             bytes,
             alignment: WORD,
+            boundary: 1,
             by_reference: false,
             parts: None,
         }
@@ -253,6 +259,30 @@ fn base<'a>(
                 Class::Sse,
             ));
         }
+        // Of these it matters only where the ones behind them are.
+        c::DW_ATE_float if name == "_Float16" => {
+            return Ok(Described {
+                parts: Some(vec![(0, Class::Sse)]),
+                boundary: bytes,
+                ..Described::opaque(name, bytes)
+            });
+        }
+        c::DW_ATE_float if name == "_Float128" || name == "__float128" => {
+            return Ok(Described {
+                parts: vector(bytes),
+                alignment: bytes,
+                boundary: bytes,
+                ..Described::opaque(name, bytes)
+            });
+        }
+        c::DW_ATE_complex_float if bytes == 8 || bytes == 16 => {
+            let half = bytes / 2;
+            return Ok(Described {
+                parts: Some(vec![(0, Class::Sse), (half, Class::Sse)]),
+                boundary: half,
+                ..Described::opaque(name, bytes)
+            });
+        }
         c::DW_ATE_float if name == "long double" => {
             return Ok(Described::scalar(
                 Type::Float { bytes: 16 },
@@ -267,6 +297,15 @@ fn base<'a>(
         scalar.parts = Some(vec![(0, Class::Integer), (8, Class::Integer)]);
     }
     Ok(scalar)
+}
+
+/// The parts of a vector of so many bytes. `None`: compilers pass it in different ways.
+fn vector(bytes: u64) -> Option<Vec<(u64, Class)>> {
+    let class = |word: u64| match word {
+        0 => (0, Class::Sse),
+        word => (word * WORD, Class::SseUp),
+    };
+    matches!(bytes, 8 | 16 | 32 | 64).then(|| (0..bytes / WORD).map(class).collect())
 }
 
 fn pointer<'a>(
@@ -360,7 +399,8 @@ fn array<'a>(
         Some(depth) => target(unit, entry, depth)?,
         None => None,
     };
-    let alignment = element.as_ref().map_or(WORD, |element| element.alignment);
+    let is_vector = entry.attr_value(c::DW_AT_GNU_vector)?.is_some();
+    let mut alignment = element.as_ref().map_or(WORD, |element| element.alignment);
     let counts = array_counts(**unit, at)?;
     let (Some(element), &[count]) = (element, counts.as_slice()) else {
         return Ok(Described::opaque("array".into(), 0));
@@ -370,15 +410,26 @@ fn array<'a>(
     let (Some(bytes), Some(each), Some(count)) = (bytes, small(element.bytes), small(count)) else {
         return Ok(Described::opaque("array".into(), 0));
     };
-    let parts = element.parts.as_ref().and_then(|parts| {
+    let mut boundary = element.boundary;
+    let mut parts = element.parts.as_ref().and_then(|parts| {
         let elements = (0..u64::from(count).min(16)).map(|index| index * u64::from(each));
         let all = elements.flat_map(|at| {
             parts
                 .iter()
                 .map(move |&(part, class)| (part.saturating_add(at), class))
         });
-        bounded(all.take(MOST_PARTS + 1).collect(), bytes.into())
+        let mut all: Vec<(u64, Class)> = all.take(MOST_PARTS + 1).collect();
+        // As of a packed structure, that is no multiple of its members' size.
+        if count > 1 && u64::from(each) % boundary != 0 {
+            all.push((0, Class::Memory));
+        }
+        bounded(all, bytes.into())
     });
+    if is_vector {
+        parts = vector(bytes.into());
+        boundary = u64::from(bytes).max(1);
+        alignment = boundary.max(WORD);
+    }
     Ok(Described {
         kind: Type::Array {
             of: Box::new(within(element)),
@@ -388,6 +439,7 @@ fn array<'a>(
         form: Form::Plain,
         bytes: bytes.into(),
         alignment,
+        boundary,
         by_reference: false,
         parts,
     })
