@@ -376,6 +376,7 @@ impl<'d> Finder<'_, 'd> {
         let frame = context
             .frame
             .and_then(|frame| u8::try_from(frame.register.0).ok());
+        let promoted = by_entry && !is_variant && scopes::is_unprototyped(unit, scope)?;
         let mut stored = None;
         let mut recipe = Recipe::default();
         for mut parameter in scopes::parameters(&reader, scope)? {
@@ -383,6 +384,10 @@ impl<'d> Finder<'_, 'd> {
                 && let Some(by_address) = scopes::is_by_address(expression, unit.encoding())?
             {
                 parameter.described.by_reference = by_address;
+            }
+            let is_float = parameter.described.kind == Type::Float { bytes: 4 };
+            if promoted && is_float {
+                parameter.described = Described::double();
             }
             let by_abi = passed.next(&parameter.described);
             let place = match parameter.location {
@@ -404,6 +409,8 @@ impl<'d> Finder<'_, 'd> {
                 },
             };
             let place = match by_entry && !is_variant {
+                // Debug information tells of the parameter, not of what it was converted from.
+                true if promoted && is_float => by_abi,
                 true => agreed(place, by_abi, &parameter.described),
                 false => place,
             };

@@ -202,6 +202,22 @@ pub fn linkage_name(unit: UnitRef<Slice>, scope: &Scope) -> gimli::Result<Option
     Ok(Some(String::from_utf8_lossy(name.slice()).into_owned()))
 }
 
+/// Whether a function is called without a prototype (C's old style), so that its arguments are
+/// promoted: a `float` is given as a `double`.
+pub fn is_unprototyped(unit: UnitRef<Slice>, scope: &Scope) -> gimli::Result<bool> {
+    if inherited(unit, scope.entry, c::DW_AT_prototyped)?.is_some() {
+        return Ok(false);
+    }
+    let mut tree = unit.entries_tree(None)?;
+    let language = tree.root()?.entry().attr_value(c::DW_AT_language)?;
+    Ok(matches!(
+        language,
+        Some(AttributeValue::Language(
+            c::DW_LANG_C | c::DW_LANG_C89 | c::DW_LANG_C99 | c::DW_LANG_C11 | c::DW_LANG_C17
+        ))
+    ))
+}
+
 /// What a function returns; `None`: nothing.
 pub fn result(reader: &Reader, scope: &Scope) -> gimli::Result<Option<Described>> {
     types::of_entry(reader, scope.entry)

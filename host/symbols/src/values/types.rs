@@ -100,6 +100,11 @@ impl Described {
         Self::scalar(Type::Pointer, 8, Class::Integer)
     }
 
+    /// `double`.
+    pub fn double() -> Self {
+        Self::scalar(Type::Float { bytes: 8 }, 8, Class::Sse)
+    }
+
     /// A type of which nothing is known.
     pub fn unknown() -> Self {
         Self::opaque("?".into(), 0)

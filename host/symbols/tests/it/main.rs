@@ -4,4 +4,5 @@
 
 mod elf;
 mod recipes;
+mod values;
 mod variables;

@@ -1,0 +1,82 @@
+//! Recipes for values where a function is called in an unusual way.
+
+use heddle_symbols::{FoundValues, Images, ValuesWanted};
+use heddle_trace_file::write::TraceWriter;
+use heddle_trace_file::{Of, Step, Trace, Type};
+use std::path::Path;
+use std::process::Command;
+
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/values/conventions.c");
+
+/// What defines the hooks.
+const HOOKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../include/heddle/return.h");
+
+/// What is recorded of one function, compiled at this level with a hook at its entry: its
+/// arguments first.
+fn values(function: &str, level: &str) -> Vec<FoundValues> {
+    let directory = tempfile::tempdir().unwrap();
+    let library = directory.path().join("library.so");
+    let flags = [
+        "-g",
+        "-pg",
+        "-mfentry",
+        "-minstrument-return=call",
+        "-w",
+        "-include",
+        HOOKS,
+    ];
+    let made = Command::new("gcc")
+        .args(["-std=gnu11", "-shared", "-fPIC", level])
+        .args(flags)
+        .args([Path::new(SOURCE), Path::new("-o"), &library])
+        .output()
+        .unwrap();
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+    let trace = directory.path().join("trace");
+    let writer = TraceWriter::create(&trace).unwrap();
+    let mut process = writer.process(1, 0, "/x").unwrap();
+    process.module(0, 0x100_0000, 0, None, library.to_str().unwrap());
+    process.finish().unwrap();
+    let trace = Trace::open(&trace).unwrap();
+    let mut images = Images::new();
+    let module = trace.processes()[0].modules().iter().next().unwrap();
+    let mut found = images.values(module, &mut |symbol| ValuesWanted {
+        arguments: symbol == function,
+        result: symbol == function,
+    });
+    found.sort_by_key(|values| values.of == Of::Result);
+    found
+}
+
+const LEVELS: [&str; 2] = ["-O0", "-O2"];
+
+#[test]
+fn a_float_is_given_as_a_double_where_there_is_no_prototype() {
+    for level in LEVELS {
+        let of = |function| {
+            let found = values(function, level);
+            let kinds = found[0].fields.iter().map(|field| field.kind.clone());
+            (kinds.collect::<Vec<Type>>(), found[0].steps.clone())
+        };
+        let float = |bytes| Type::Float { bytes };
+        let character = Type::Character { bytes: 1 };
+        let steps = |bytes| {
+            [
+                Step::Register(5, 0),
+                Step::Put(1),
+                Step::Vector(0, bytes),
+                Step::Vector(1, 8),
+            ]
+        };
+        let (kinds, found) = of("promoted");
+        assert_eq!(kinds, [character.clone(), float(8), float(8)], "{level}");
+        assert_eq!(found, steps(8), "{level}");
+        let (kinds, found) = of("prototyped");
+        assert_eq!(kinds, [character, float(4), float(8)], "{level}");
+        assert_eq!(found, steps(4), "{level}");
+    }
+}
