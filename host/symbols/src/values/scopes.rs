@@ -299,9 +299,13 @@ pub fn is_by_address(
     encoding: Encoding,
 ) -> gimli::Result<Option<bool>> {
     let mut operations = expression.operations(encoding);
-    Ok(match (operations.next()?, operations.next()?) {
-        (Some(Operation::FrameOffset { .. }), None) => Some(false),
-        (Some(Operation::FrameOffset { .. }), Some(Operation::Deref { .. })) => Some(true),
+    let in_frame = operations.next()?.is_some_and(|first| match first {
+        Operation::FrameOffset { .. } => true,
+        first => by_pointer(first),
+    });
+    Ok(match operations.next()? {
+        None if in_frame => Some(false),
+        Some(Operation::Deref { .. }) if in_frame => Some(true),
         _ => None,
     })
 }
@@ -310,5 +314,17 @@ pub fn is_by_address(
 /// parameter once it has been entered.
 pub fn is_stored_later(expression: Expression<Slice>, encoding: Encoding) -> gimli::Result<bool> {
     let first = expression.operations(encoding).next()?;
-    Ok(matches!(first, Some(Operation::FrameOffset { offset }) if offset < 0))
+    Ok(first.is_some_and(|first| match first {
+        Operation::FrameOffset { offset } => offset < 0,
+        first => by_pointer(first),
+    }))
+}
+
+/// Whether an operation counts from the stack pointer or the base pointer themselves, as where a
+/// function has aligned the stack.
+fn by_pointer(operation: Operation<Slice>) -> bool {
+    matches!(
+        operation,
+        Operation::RegisterOffset { register, .. } if matches!(register.0, 6 | 7)
+    )
 }

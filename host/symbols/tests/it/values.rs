@@ -80,3 +80,10 @@ fn a_float_is_given_as_a_double_where_there_is_no_prototype() {
         assert_eq!(found, steps(4), "{level}");
     }
 }
+
+#[test]
+fn a_parameter_of_a_function_that_aligns_its_stack_is_where_the_abi_says() {
+    let found = values("aligned", "-O0");
+    let expected = [Step::Register(5, 0), Step::Put(4), Step::Vector(0, 8)];
+    assert_eq!(found[0].steps, expected);
+}

@@ -8,3 +8,9 @@ double twice;
 }
 // clang-format on
 double prototyped(char letter, float single, double twice) { return letter + single + twice; }
+
+// Its debug information counts from the stack pointer.
+double aligned(int number, double twice) {
+  _Alignas(64) volatile char all[64] = {0};
+  return all[number] + twice;
+}
