@@ -349,6 +349,47 @@ impl<'d> Finder<'_, 'd> {
         site: u64,
         (by_entry, entered): (bool, u64),
     ) -> gimli::Result<()> {
+        let given = self.given(unit, scope, site, by_entry)?;
+        let pc = site - 1;
+        let narrowed = match by_entry {
+            true => None,
+            false => self.narrowed(scope, pc),
+        };
+        let mut stored = None;
+        let mut recipe = Recipe::default();
+        for (parameter, place) in given.parameters {
+            let described = parameter.described;
+            let place = match &narrowed {
+                Some(narrowed) if matches!(described.kind, Type::Record { .. }) => {
+                    narrowed.checked(place, described.bytes)
+                }
+                _ => place,
+            };
+            // Of an empty object nothing is stored.
+            let is_empty = described.parts.as_ref().is_some_and(Vec::is_empty);
+            let place = match by_entry || is_empty {
+                true => place,
+                false => stored
+                    .get_or_insert_with(|| self.stored(around, pc))
+                    .checked(place, described.bytes, given.frame),
+            };
+            recipe.add(parameter.name, &described, &place);
+        }
+        if !recipe.fields.is_empty() {
+            self.push(site, entered, Of::Arguments, recipe);
+        }
+        Ok(())
+    }
+
+    /// Where the parameters of `scope`'s function are, by debug information and the ABI, at the call
+    /// that returns to `site`.
+    fn given<'a>(
+        &self,
+        unit: UnitRef<Slice<'a>>,
+        scope: &Scope<'a>,
+        site: u64,
+        by_entry: bool,
+    ) -> gimli::Result<Given<'a>> {
         let reader = Reader::new(unit);
         let pc = site - 1;
         let cfa = self.cfa.within(&(pc..site))?.first().map(|&(_, cfa)| cfa);
@@ -367,18 +408,12 @@ impl<'d> Finder<'_, 'd> {
         let is_variant = scope
             .start()
             .is_some_and(|start| self.functions.variants.contains(&start));
+        let by_the_abi = by_entry && !is_variant;
         let result = scopes::result(&reader, scope)?;
         let mut passed = abi::Arguments::of(result.as_ref());
-        let narrowed = match by_entry {
-            true => None,
-            false => self.narrowed(scope, pc),
-        };
-        let frame = context
-            .frame
-            .and_then(|frame| u8::try_from(frame.register.0).ok());
-        let promoted = by_entry && !is_variant && scopes::is_unprototyped(unit, scope)?;
-        let mut stored = None;
-        let mut recipe = Recipe::default();
+        let promoted = by_the_abi && scopes::is_unprototyped(unit, scope)?;
+        let frame = frame.and_then(|frame| u8::try_from(frame.register.0).ok());
+        let (mut parameters, mut otherwise) = (Vec::new(), false);
         for mut parameter in scopes::parameters(&reader, scope)? {
             if let Some(AttributeValue::Exprloc(expression)) = parameter.location
                 && let Some(by_address) = scopes::is_by_address(expression, unit.encoding())?
@@ -403,41 +438,30 @@ impl<'d> Finder<'_, 'd> {
                     Some(expression) => place::place(expression, &context)?,
                     None => Place::Missing(Missing::OptimisedOut),
                 },
-                None => match parameter.constant {
-                    Some(bytes) => Place::Constant(bytes),
+                None => match &parameter.constant {
+                    Some(bytes) => Place::Constant(bytes.clone()),
                     None => Place::Missing(Missing::OptimisedOut),
                 },
             };
-            let place = match by_entry && !is_variant {
+            otherwise |= by_the_abi && is_elsewhere(&place, &by_abi, &parameter.described);
+            let place = match by_the_abi {
                 // Debug information tells of the parameter, not of what it was converted from.
                 true if promoted && is_float => by_abi,
                 true => agreed(place, by_abi, &parameter.described),
                 false => place,
             };
-            let place = match (&narrowed, &parameter.described) {
-                (Some(narrowed), described) if matches!(described.kind, Type::Record { .. }) => {
-                    narrowed.checked(place, described.bytes)
-                }
-                _ => place,
-            };
-            // Of an empty object nothing is stored.
-            let is_empty = parameter
-                .described
-                .parts
-                .as_ref()
-                .is_some_and(Vec::is_empty);
-            let place = match by_entry || is_empty {
-                true => place,
-                false => stored
-                    .get_or_insert_with(|| self.stored(around, pc))
-                    .checked(place, parameter.described.bytes, frame),
-            };
-            recipe.add(parameter.name, &parameter.described, &place);
+            parameters.push((parameter, place));
         }
-        if !recipe.fields.is_empty() {
-            self.push(site, entered, Of::Arguments, recipe);
+        for (_, place) in &mut parameters {
+            if otherwise && !matches!(place, Place::Constant(_)) {
+                *place = Place::Missing(Missing::NotKnown);
+            }
         }
-        Ok(())
+        Ok(Given {
+            parameters,
+            frame,
+            otherwise,
+        })
     }
 
     /// What the code of a scope, up to the one at `end`, leaves of what registers held.
@@ -473,7 +497,8 @@ impl<'d> Finder<'_, 'd> {
         let Some(described) = scopes::result(&reader, scope)? else {
             return Ok(());
         };
-        let place = self.result_place(&described, site, by_entry, is_variant);
+        let unknown = is_variant || (by_entry && self.given(unit, scope, entered, true)?.otherwise);
+        let place = self.result_place(&described, site, by_entry, unknown);
         // An exit on the way of an exception gives nothing back.
         if let Some(place) = place {
             let mut recipe = Recipe::default();
@@ -488,10 +513,10 @@ impl<'d> Finder<'_, 'd> {
         described: &Described,
         site: u64,
         by_entry: bool,
-        is_variant: bool,
+        unknown: bool,
     ) -> Option<Place> {
         let wanted = abi::result(described);
-        if is_variant {
+        if unknown {
             return Some(Place::Missing(Missing::NotKnown));
         }
         let code = self.code_at(site)?;
@@ -519,6 +544,31 @@ impl<'d> Finder<'_, 'd> {
             steps: recipe.steps,
         });
     }
+}
+
+/// Where a function's parameters are.
+struct Given<'a> {
+    parameters: Vec<(scopes::Parameter<'a>, Place)>,
+    /// The register that places in the frame are counted from.
+    frame: Option<u8>,
+    /// The function is called by another ABI (`__attribute__((ms_abi))`), of which nothing is known.
+    otherwise: bool,
+}
+
+/// Whether debug information has a parameter, at a function's entry, in another register than the
+/// ABI has it, or on the stack: nothing else tells that the function is called by another ABI.
+fn is_elsewhere(told: &Place, by_abi: &Place, described: &Described) -> bool {
+    let is_one = !matches!(
+        described.kind,
+        Type::Record { .. } | Type::Array { .. } | Type::Opaque(_)
+    );
+    let told_one = match told {
+        Place::Register { offset: 0, .. } | Place::Vector(_) => true,
+        Place::Memory { steps, .. } => matches!(steps[..], [Step::Register(place::RSP, _)]),
+        _ => false,
+    };
+    let passed = matches!(by_abi, Place::Register { .. } | Place::Vector(_));
+    is_one && described.bytes <= types::WORD && told_one && passed && told != by_abi
 }
 
 /// Where a parameter is at a function's entry, by debug information and by the ABI. Both know it

@@ -2,7 +2,7 @@
 
 use heddle_symbols::{FoundValues, Images, ValuesWanted};
 use heddle_trace_file::write::TraceWriter;
-use heddle_trace_file::{Of, Step, Trace, Type};
+use heddle_trace_file::{Missing, Of, Source, Step, Trace, Type};
 use std::path::Path;
 use std::process::Command;
 
@@ -78,6 +78,19 @@ fn a_float_is_given_as_a_double_where_there_is_no_prototype() {
         let (kinds, found) = of("prototyped");
         assert_eq!(kinds, [character, float(4), float(8)], "{level}");
         assert_eq!(found, steps(4), "{level}");
+    }
+}
+
+#[test]
+fn nothing_is_known_of_a_function_that_is_called_by_another_abi() {
+    for level in LEVELS {
+        let found = values("foreign", level);
+        let fields: Vec<_> = found.iter().flat_map(|values| &values.fields).collect();
+        assert_eq!(fields.len(), 3, "{level}: two arguments and the result");
+        for field in fields {
+            let unknown = Source::Missing(Missing::NotKnown);
+            assert_eq!(field.from, unknown, "{level}: {}", field.name);
+        }
     }
 }
 
