@@ -58,6 +58,10 @@ struct __attribute__((packed)) Packed {
   char first;
   int second;
 };
+struct Code {
+  char all[6];
+  int number;
+};
 struct Empty {};
 struct Flags {
   unsigned low : 3;
@@ -194,6 +198,10 @@ CALLED Lanes lanes(Lanes value, double by, int behind) {
 CALLED Packed packed(Packed value, int behind) {
   effects = effects + behind;
   return value;
+}
+CALLED int code(Code value) {
+  effect();
+  return value.number;
 }
 CALLED int empty(Empty, int value) {
   effect();
@@ -377,6 +385,7 @@ int main() {
   scaled(3, Four{1, 2, 3, -4}, 0.5f);
   lanes({Four{5, 6, 7, 8}}, 2.5, 3);
   packed({'p', -70000}, 3);
+  code({{'a', 'b', 0, 'x', 'k', 1}, 5});
   empty({}, 5);
   flags({5, -3});
   int value = 41;

@@ -229,7 +229,7 @@ fn value(kind: &Type, bytes: Bytes<'_>, depth: usize) -> Value {
             name.map_or(Value::Signed(number), Value::Enumerator)
         }),
         Type::Text | Type::Opaque(_) if depth == 0 => short,
-        Type::Text => text(bytes, bytes.all.len()),
+        Type::Text => text(bytes),
         Type::Record { members, .. } => {
             let Some(depth) = depth.checked_sub(1) else {
                 return short;
@@ -253,7 +253,7 @@ fn value(kind: &Type, bytes: Bytes<'_>, depth: usize) -> Value {
                 return short;
             };
             if let Type::Character { bytes: 1 } = **of {
-                return text(bytes.first(*count as usize), *count as usize);
+                return characters(bytes.first(*count as usize), *count as usize);
             }
             let size = (*size as usize).max(1);
             let here = (bytes.all.len() / size).min(*count as usize).min(ELEMENTS);
@@ -272,8 +272,8 @@ fn character(number: u32, bytes: usize) -> Value {
     known.map_or(Value::Unit(number), Value::Character)
 }
 
-/// A text in the first bytes of an array of so many: up to its zero.
-fn text(bytes: Bytes<'_>, all: usize) -> Value {
+/// A text up to its zero.
+fn text(bytes: Bytes<'_>) -> Value {
     let bytes = match bytes.kept() {
         Ok(bytes) => bytes,
         Err(missing) => return missing,
@@ -281,7 +281,24 @@ fn text(bytes: Bytes<'_>, all: usize) -> Value {
     let end = bytes.iter().position(|&byte| byte == 0);
     Value::Text {
         bytes: bytes[..end.unwrap_or(bytes.len())].to_vec(),
-        more: end.is_none() && bytes.len() < all,
+        more: false,
+    }
+}
+
+/// The first bytes of an array of so many characters: a text, and what is behind its zero, but for
+/// the zeros that the array ends with.
+fn characters(bytes: Bytes<'_>, all: usize) -> Value {
+    let bytes = match bytes.kept() {
+        Ok(bytes) => bytes,
+        Err(missing) => return missing,
+    };
+    let last = bytes.iter().rposition(|&byte| byte != 0);
+    let here = &bytes[..last.map_or(0, |last| last + 1)];
+    // One that ends with a zero where the recorded bytes do is taken for a whole text.
+    let ends = here.len() < bytes.len() && !here.contains(&0);
+    Value::Text {
+        bytes: here.to_vec(),
+        more: bytes.len() < all && !ends,
     }
 }
 
@@ -419,6 +436,20 @@ mod tests {
         for (got, expected) in [text(8, false), text(9, true)] {
             assert_eq!(got, expected, "an array of which eight bytes were recorded");
         }
+        let array = |bytes: &[u8; 8], count| one(letters(count), 8, u64::from_le_bytes(*bytes));
+        let text = |bytes: &[u8], more| Value::Text {
+            bytes: bytes.to_vec(),
+            more,
+        };
+        assert_eq!(array(b"ab\0\0\0\0\0\0", 8), text(b"ab", false));
+        assert_eq!(
+            array(b"ab\0\0\0\0\0\0", 9),
+            text(b"ab", false),
+            "a whole text"
+        );
+        assert_eq!(array(b"ab\0xk\x01\0\0", 8), text(b"ab\0xk\x01", false));
+        assert_eq!(array(b"ab\0xk\x01\0\0", 9), text(b"ab\0xk\x01", true));
+        assert_eq!(array(&[0; 8], 8), text(b"", false));
         let ten = read(
             Type::Float { bytes: 16 },
             vec![Part::Bytes(16)],
