@@ -93,13 +93,13 @@ class Steps {
         copy_words(at(offset), n, which == 1);
         break;
       case Step::kString:
-        put_text(a_, n, ~std::uint64_t{0}, failed_);
+        put_text(a_, n, failed_);
         break;
       case Step::kKeep:
         b_ = a_;
         break;
       case Step::kView:
-        put_text(a_, n, b_, failed_);
+        put_text(a_, n, failed_, &b_);
         break;
       case Step::kText: {
         const auto half = [&](unsigned shift) {
@@ -108,7 +108,7 @@ class Steps {
         std::uint64_t text = 0, length = 0;
         const bool read_both = !failed_ && read(half(32), &text, sizeof text, false) &&
                                read(half(48), &length, sizeof length, false);
-        put_text(read_both ? text : a_, n, length, !read_both);
+        put_text(read_both ? text : a_, n, !read_both, &length);
         break;
       }
     }
@@ -159,11 +159,13 @@ class Steps {
   }
 
   /// A word with the number of bytes behind it, and that of all, ~0 if it is not known; or, if the
-  /// text cannot be read, its address.
-  void put_text(std::uint64_t from, std::uint64_t most, std::uint64_t length, bool failed) {
+  /// text cannot be read, its address. `told`: the text's length; without it, a zero ends the text.
+  void put_text(std::uint64_t from, std::uint64_t most, bool failed,
+                const std::uint64_t* told = nullptr) {
     constexpr std::uint64_t kUnknown = 0xffffffff;
-    const bool has_length = length != ~std::uint64_t{0};
-    const std::uint64_t wanted = has_length && length < most ? length : most;
+    const bool has_length = told != nullptr;
+    const std::uint64_t length = has_length ? *told : kUnknown;
+    const std::uint64_t wanted = length < most ? length : most;
     auto* const text = reinterpret_cast<char*>(to_ + 1);
     std::uint64_t got = 0;
     if (!failed && wanted > 0) {

@@ -374,6 +374,8 @@ int main() {
   mprotect(pages + 4096, 4096, PROT_NONE);
   std::memcpy(pages + 4092, "edge", 4);
   view({pages + 4092, 40});
+  std::memcpy(pages + 4088, "abc", 4);
+  view({pages + 4088, std::string_view::npos});
   tail("xyz");
   mirrored({3, -4});
   mixed({9, 2.5});
