@@ -340,8 +340,8 @@ impl<'d> Finder<'_, 'd> {
         Ok(())
     }
 
-    /// The arguments of `scope`'s function, whose code is in the function `around`, at the call that
-    /// returns to `site`.
+    /// The arguments of `scope`'s function, whose code is in the function `around`, at the call
+    /// that returns to `site`.
     fn arguments<'a>(
         &mut self,
         unit: UnitRef<Slice<'a>>,
@@ -370,8 +370,8 @@ impl<'d> Finder<'_, 'd> {
             let place = match by_entry || is_empty {
                 true => place,
                 false => stored
-                    .get_or_insert_with(|| self.stored(around, pc))
-                    .checked(place, described.bytes, given.frame),
+                    .get_or_insert_with(|| self.stored(around, pc, scope.inlined))
+                    .checked(place, described.bytes, given.cfa),
             };
             recipe.add(parameter.name, &described, &place);
         }
@@ -381,8 +381,8 @@ impl<'d> Finder<'_, 'd> {
         Ok(())
     }
 
-    /// Where the parameters of `scope`'s function are, by debug information and the ABI, at the call
-    /// that returns to `site`.
+    /// Where the parameters of `scope`'s function are, by debug information and the ABI, at the
+    /// call that returns to `site`.
     fn given<'a>(
         &self,
         unit: UnitRef<Slice<'a>>,
@@ -412,7 +412,6 @@ impl<'d> Finder<'_, 'd> {
         let result = scopes::result(&reader, scope)?;
         let mut passed = abi::Arguments::of(result.as_ref());
         let promoted = by_the_abi && scopes::is_unprototyped(unit, scope)?;
-        let frame = frame.and_then(|frame| u8::try_from(frame.register.0).ok());
         let (mut parameters, mut otherwise) = (Vec::new(), false);
         for mut parameter in scopes::parameters(&reader, scope)? {
             if let Some(AttributeValue::Exprloc(expression)) = parameter.location
@@ -459,7 +458,7 @@ impl<'d> Finder<'_, 'd> {
         }
         Ok(Given {
             parameters,
-            frame,
+            cfa,
             otherwise,
         })
     }
@@ -470,13 +469,16 @@ impl<'d> Finder<'_, 'd> {
         Some(Narrowed::behind(code, start))
     }
 
-    /// What the code of a function, up to the one at `end`, has stored in its frame.
-    fn stored(&self, function: &Scope, end: u64) -> Stored {
+    /// What the code of a function, up to the one at `end`, has stored in its frame; `inlined`: for
+    /// a function that was inlined there.
+    fn stored(&self, function: &Scope, end: u64, inlined: bool) -> Stored {
         let code = match function.begins_with(end) {
             true => self.code_to(function, end),
             false => None,
         };
-        code.map_or_else(Stored::nothing, |(code, start)| Stored::behind(code, start))
+        code.map_or_else(Stored::nothing, |(code, start)| {
+            Stored::behind(code, start, inlined)
+        })
     }
 
     /// The code of a scope up to the one at `end`, and where it begins.
@@ -549,9 +551,9 @@ impl<'d> Finder<'_, 'd> {
 /// Where a function's parameters are.
 struct Given<'a> {
     parameters: Vec<(scopes::Parameter<'a>, Place)>,
-    /// The register that places in the frame are counted from.
-    frame: Option<u8>,
-    /// The function is called by another ABI (`__attribute__((ms_abi))`), of which nothing is known.
+    /// The canonical frame address there.
+    cfa: Option<cfa::Cfa>,
+    /// The function is called by another ABI (`__attribute__((ms_abi))`), so nothing is known.
     otherwise: bool,
 }
 

@@ -9,6 +9,7 @@
 use super::machine::{Held, Machine, OTHER, What};
 use super::place::{Place, RSP};
 use super::types::MOST_BYTES;
+use crate::coroutines::cfa::Cfa;
 use heddle_trace_file::{Missing, Step};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory};
 use iced_x86::{Mnemonic, OpAccess, Register};
@@ -32,19 +33,23 @@ type Byte = (u8, i32);
 /// The bytes that have been stored on every path to the hook, and what the registers hold there.
 #[derive(Clone)]
 pub struct Stored {
+    /// Where the registers held what they are told by: the function's entry, or code behind it.
+    from: u64,
+    entered: bool,
     machine: Machine,
     bytes: BTreeSet<Byte>,
 }
 
 impl Stored {
-    /// At the end of code that begins at `address`, with a function's entry, and ends in the call of
-    /// the hook. Code that is only
-    /// reached by a jump back, or by a table of jumps, has nothing stored.
-    pub fn behind(code: &[u8], address: u64) -> Self {
-        let mut here = Some(Stored {
-            machine: Machine::at_entry(),
-            bytes: BTreeSet::new(),
-        });
+    /// At the end of code that begins at `address`, with a function's entry, and ends in the call
+    /// of the hook. Code that is only reached by a jump back, or by a table of jumps, has nothing
+    /// stored in front of it.
+    ///
+    /// `inlined`: the hook is one of a function that was inlined there. What other code has stored
+    /// may be another variable in the same place, so only stores behind the last call count: GCC
+    /// sets parameters right before the hook.
+    pub fn behind(code: &[u8], address: u64, inlined: bool) -> Self {
+        let mut here = Some(Self::begun(address, true));
         // By where they lead, of jumps forward.
         let mut jumps: HashMap<u64, Stored> = HashMap::new();
         let mut factory = InstructionInfoFactory::new();
@@ -54,10 +59,14 @@ impl Stored {
             if number == MOST {
                 return Self::nothing();
             }
-            here = Self::either(here, jumps.remove(&instruction.ip()));
+            let at = instruction.ip();
+            here = Self::either(here, jumps.remove(&at), at);
+            if inlined && here.is_none() {
+                here = Some(Self::begun(at, false));
+            }
             if instruction.is_invalid() {
                 // The call of the hook, but for its last byte; else, no code.
-                let is_last = end.wrapping_sub(instruction.ip()) <= LONGEST_CALL;
+                let is_last = end.wrapping_sub(at) <= LONGEST_CALL;
                 return here.filter(|_| is_last).unwrap_or_else(Self::nothing);
             }
             let Some(stored) = &mut here else { continue };
@@ -66,10 +75,13 @@ impl Stored {
                 FlowControl::Next => stored.step(&instruction, &mut factory),
                 FlowControl::Call | FlowControl::IndirectCall => {
                     stored.machine = stored.machine.behind_call();
+                    if inlined {
+                        stored.bytes.clear();
+                    }
                 }
                 FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
                     let to = instruction.near_branch_target();
-                    let there = Self::either(jumps.remove(&to), Some(stored.clone()));
+                    let there = Self::either(jumps.remove(&to), Some(stored.clone()), to);
                     jumps.extend(there.map(|there| (to, there)));
                 }
                 _ => {}
@@ -83,25 +95,35 @@ impl Stored {
             );
             here = here.filter(|_| goes_on);
         }
-        Self::either(here, jumps.remove(&end)).unwrap_or_else(Self::nothing)
+        Self::either(here, jumps.remove(&end), end).unwrap_or_else(Self::nothing)
     }
 
     /// Where nothing is known of the code in front of the hook.
     pub fn nothing() -> Self {
-        let mut machine = Machine::at_entry();
-        machine.general = [OTHER; 16];
+        let mut nothing = Self::begun(0, false);
+        nothing.machine.general = [OTHER; 16];
+        nothing
+    }
+
+    /// With nothing stored, and what the registers hold there.
+    fn begun(from: u64, entered: bool) -> Self {
         Stored {
-            machine,
+            from,
+            entered,
+            machine: Machine::at_entry(),
             bytes: BTreeSet::new(),
         }
     }
 
-    /// What holds where two paths meet.
-    fn either(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+    /// What holds where two paths meet, at this address.
+    fn either(one: Option<Self>, other: Option<Self>, at: u64) -> Option<Self> {
         let (mut one, other) = match (one, other) {
             (Some(one), Some(other)) => (one, other),
             (one, other) => return one.or(other),
         };
+        if one.from != other.from {
+            return Some(Self::begun(at, false));
+        }
         for (held, other) in one.machine.general.iter_mut().zip(other.machine.general) {
             if *held != other {
                 *held = OTHER;
@@ -170,8 +192,8 @@ impl Stored {
     }
 
     /// The place of an object of so many bytes, without those of its bytes that are in the frame,
-    /// but have not been stored there. `frame`: the register that the frame is counted from.
-    pub fn checked(&self, place: Place, bytes: u64, frame: Option<u8>) -> Place {
+    /// but have not been stored there. `cfa`: the canonical frame address at the hook.
+    pub fn checked(&self, place: Place, bytes: u64, cfa: Option<Cfa>) -> Place {
         match place {
             Place::Memory {
                 steps,
@@ -194,7 +216,7 @@ impl Stored {
                     }
                 };
                 let is_object = steps.len() == 1;
-                let there = self.there(first, frame);
+                let there = self.there(first, cfa);
                 let part = |from: usize| Place::Memory {
                     steps: steps.clone(),
                     offset: offset.saturating_add(if is_object { from as i32 } else { 0 }),
@@ -218,9 +240,8 @@ impl Stored {
                 Place::Pieces(pieces.collect())
             }
             Place::Pieces(pieces) => {
-                let checked = |(piece, bytes): (Place, u16)| {
-                    (self.checked(piece, bytes.into(), frame), bytes)
-                };
+                let checked =
+                    |(piece, bytes): (Place, u16)| (self.checked(piece, bytes.into(), cfa), bytes);
                 Place::Pieces(pieces.into_iter().map(checked).collect())
             }
             other => other,
@@ -232,17 +253,24 @@ impl Stored {
     fn there(
         &self,
         (register, more, offset, bytes): (u8, i32, i32, u64),
-        frame: Option<u8>,
+        cfa: Option<Cfa>,
     ) -> Vec<bool> {
         let held = self.machine.general[usize::from(register & 15)];
-        let first = self.address(held, i64::from(more) + i64::from(offset));
-        let there = |byte: i32| match first {
-            Some((base, at)) if base == RSP || base == ALIGNED => {
-                let at = at.saturating_add(byte);
-                (base == RSP && at >= 0) || self.bytes.contains(&(base, at))
-            }
-            Some(_) => true,
-            None => frame != Some(register),
+        let behind = i64::from(more) + i64::from(offset);
+        let first = self.address(held, behind);
+        let cfa = cfa.filter(|cfa| cfa.register.0 == u16::from(register));
+        let there = |byte: i32| {
+            let of_caller = cfa.is_some_and(|cfa| behind + i64::from(byte) >= cfa.offset);
+            let of_caller = of_caller
+                || matches!(first, Some((RSP, at)) if self.entered && at.saturating_add(byte) >= 0);
+            of_caller
+                || match first {
+                    Some((base, at)) if base == RSP || base == ALIGNED || cfa.is_some() => {
+                        self.bytes.contains(&(base, at.saturating_add(byte)))
+                    }
+                    Some(_) => true,
+                    None => cfa.is_none() && register != RSP,
+                }
         };
         (0..bytes.min(MOST_BYTES) as i32).map(there).collect()
     }
@@ -262,8 +290,13 @@ mod tests {
         }
     }
 
+    fn cfa(register: u8, offset: i64) -> Option<Cfa> {
+        let register = gimli::Register(register.into());
+        Some(Cfa { register, offset })
+    }
+
     fn checked(code: &[u8], place: Place, bytes: u64) -> Place {
-        Stored::behind(code, 0x1000).checked(place, bytes, Some(RSP))
+        Stored::behind(code, 0x1000, false).checked(place, bytes, cfa(RSP, 100))
     }
 
     const NOT_KNOWN: Place = Place::Missing(Missing::NotKnown);
@@ -280,7 +313,7 @@ mod tests {
         // … mov [rsp+16], rdi
         let all = [&LAST_OF_THREE[..], &[0x48, 0x89, 0x7c, 0x24, 16]].concat();
         assert_eq!(checked(&all, three(), 12), three());
-        // … push rdi saves a register; the structure is as far behind the stack pointer as it was.
+        // … push rdi saves a register.
         let pushed = [&LAST_OF_THREE[..], &[0x57]].concat();
         assert_eq!(checked(&pushed, on_stack(RSP, 0), 8), NOT_KNOWN);
         assert_eq!(checked(&pushed, on_stack(RSP, 32), 4), on_stack(RSP, 32));
@@ -304,6 +337,8 @@ mod tests {
         };
         assert_eq!(checked(&LAST_OF_THREE, by_address.clone(), 64), NOT_KNOWN);
         assert_eq!(checked(&all, by_address.clone(), 64), by_address);
+        // sub rsp, rax: where that is from the function's entry is not known.
+        assert_eq!(checked(&[0x48, 0x29, 0xc4], on_stack(RSP, 0), 8), NOT_KNOWN);
         // Behind a pointer all is.
         assert_eq!(checked(&[], on_stack(3, -8), 64), on_stack(3, -8));
     }
@@ -363,5 +398,30 @@ mod tests {
         assert_eq!(behind(&[0x06, 0, 0, 0, 0, 0, 0], &[]), NOT_KNOWN);
         // A call preserves what is stored.
         assert_eq!(behind(&[], &[0xe8, 0, 0, 0, 0]), four());
+    }
+
+    #[test]
+    fn for_an_inlined_function_only_the_stores_behind_the_last_call_count() {
+        let inlined = |code: &[u8], place: Place, bytes| {
+            Stored::behind(code, 0x1000, true).checked(place, bytes, cfa(RBP, 16))
+        };
+        // push rbp; mov rbp, rsp; mov [rbp-8], edi
+        let stored = [0x55, 0x48, 0x89, 0xe5, 0x89, 0x7d, 0xf8];
+        let four = || on_stack(RBP, -8);
+        assert_eq!(inlined(&stored, four(), 4), four());
+        // … call; mov [rbp-12], edi
+        let called = [&stored[..], &[0xe8, 0, 0, 0, 0, 0x89, 0x7d, 0xf4]].concat();
+        assert_eq!(inlined(&called, four(), 4), NOT_KNOWN);
+        assert_eq!(inlined(&called, on_stack(RBP, -12), 4), on_stack(RBP, -12));
+        // … jmp away; mov [rbp-12], edi: the body of a loop, which its end jumps to
+        let body = [&stored[..], &[0xeb, 100, 0x89, 0x7d, 0xf4]].concat();
+        assert_eq!(inlined(&body, four(), 4), NOT_KNOWN);
+        assert_eq!(inlined(&body, on_stack(RBP, -12), 4), on_stack(RBP, -12));
+        // What the caller of the function around has passed on the stack is there.
+        assert_eq!(inlined(&body, on_stack(RBP, 16), 64), on_stack(RBP, 16));
+        assert_eq!(
+            Stored::behind(&body, 0x1000, false).checked(on_stack(RBP, -12), 4, cfa(RBP, 16)),
+            NOT_KNOWN
+        );
     }
 }

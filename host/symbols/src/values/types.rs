@@ -38,7 +38,7 @@ pub struct Described {
     pub bytes: u64,
     /// The boundary in bytes at which an object of it lies on the stack: 8 or more.
     pub alignment: u64,
-    /// The boundary at which all its members lie where the object itself does, however it is packed.
+    /// The boundary at which all its members lie well where the object itself does.
     pub boundary: u64,
     /// Objects are passed and returned by their address, because they cannot be copied as bytes.
     pub by_reference: bool,
