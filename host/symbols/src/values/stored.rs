@@ -19,8 +19,8 @@ use std::collections::{BTreeSet, HashMap};
 const MOST: usize = 10_000;
 /// The most bytes of a call by a slot of the global offset table.
 const LONGEST_CALL: u64 = 6;
-/// The most bytes that one instruction is taken to store.
-const MOST_STORED: u64 = 4096;
+/// The most bytes that are remembered, as damaged code may store any number: more are not known.
+const MOST_STORED: usize = 4096;
 /// In place of a register's number: the stack pointer once it has been aligned, which is no longer
 /// so far from what it was at the function's entry.
 const ALIGNED: u8 = 16;
@@ -174,7 +174,8 @@ impl Stored {
     }
 
     fn add(&mut self, (base, at): Byte, count: u64) {
-        let bytes = 0..count.min(MOST_STORED) as i32;
+        let room = MOST_STORED.saturating_sub(self.bytes.len());
+        let bytes = 0..count.min(room as u64) as i32;
         self.bytes
             .extend(bytes.map(|byte| (base, at.saturating_add(byte))));
     }
