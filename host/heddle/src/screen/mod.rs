@@ -105,7 +105,7 @@ impl<const N: usize> Columns<N> {
             .collect()
     }
 
-    /// As many spaces.
+    /// A line of spaces in the place of its cells.
     pub fn nothing(&self) -> String {
         self.line([""; N])
     }

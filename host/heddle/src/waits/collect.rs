@@ -273,7 +273,7 @@ impl<'a> Collect<'a> {
         let name = |holder: Holder| {
             let (process, time) = (self.process, open.begin);
             let function = self.describe.holder(names, process, &holder, time);
-            // Of a thread of another process, or one that took it before a fork, no call is known.
+            // The trace knows no call of a holder in another process, or from before a fork.
             match &*function {
                 "?" => self.describe.thread_name(process, holder.tid, time).into(),
                 _ => function,

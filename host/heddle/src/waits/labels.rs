@@ -50,14 +50,14 @@ impl Labels {
         Ok(Labels(labels))
     }
 
-    /// Of the object that is waited for.
+    /// The label of the object that is waited for.
     pub fn of_wait(&self, process: usize, wait: Wait<'_>) -> Arc<str> {
         let known = wait.number().and_then(|number| self.of(process, number));
         let unknown = || format!("{} {}", wait.kind.name(), wait.address()).into();
         known.unwrap_or_else(unknown)
     }
 
-    /// Of the object with this number.
+    /// The label of the object with this number.
     pub fn of(&self, process: usize, number: u32) -> Option<Arc<str>> {
         self.0.get(&Key::Number(process, number)).cloned()
     }

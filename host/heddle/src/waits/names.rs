@@ -176,7 +176,8 @@ impl<'a> Describe<'a> {
         told.unwrap_or_else(|| address.to_string())
     }
 
-    /// The same; `None`: nothing tells.
+    /// The name of an object as [`Describe::object`] gives it; `None` where only its address is
+    /// known.
     pub fn told(
         &self,
         names: &mut Names<'_>,
