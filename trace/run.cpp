@@ -225,20 +225,22 @@ long append_values(Process& process, Thread& thread, const std::uint64_t* words,
 }
 
 long append_text(Process& process, Thread& thread, RecordType type, std::uint64_t strand,
-                 const char* text) {
+                 const char* text, std::uint64_t stack) {
   constexpr std::uint64_t kMostText = 4000;
   std::uint64_t size = 0;
   while (size < kMostText && text[size] != '\0') ++size;
-  const std::uint64_t words = 3 + (size + 7) / 8;
+  const std::uint64_t text_end = 3 + (size + 7) / 8;
+  const std::uint64_t words = text_end + (stack != 0 ? 1 : 0);
   return append_here(process, thread, words * 8, [=](auto* word, std::uint64_t now) {
     *word++ = first_word(type, words, size);
     *word++ = now;
     *word++ = strand;
-    auto* const end = word + (words - 3);
+    auto* const end = word + (text_end - 3);
     if (size > 0) end[-1] = 0;
     auto* const to = reinterpret_cast<char*>(word);
     for (std::uint64_t i = 0; i < size; ++i) to[i] = text[i];
-    return end;
+    if (stack != 0) *end = stack;
+    return word + (words - 3);
   });
 }
 

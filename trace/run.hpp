@@ -51,14 +51,16 @@ enum class StrandEvent : std::uint32_t { kSwitch = 1, kEnd = 2 };
 [[nodiscard]] long append_making(Process& process, Thread& thread, Making what,
                                  std::uint32_t number);
 [[nodiscard]] long append_stack(Process& process, Thread& thread, const MadeStack& made);
+/// Of the latter, `stack` goes behind the text unless it is 0: the stack pointer of the code that
+/// tells.
 [[nodiscard]] long append_text(Process& process, Thread& thread, RecordType type,
-                               std::uint64_t strand, const char* text);
+                               std::uint64_t strand, const char* text, std::uint64_t stack = 0);
 
 /// Appends a record of three words with the time in the second.
 [[nodiscard]] long append_record(Process& process, Thread& thread, std::uint64_t first,
                                  std::uint64_t third);
 
-/// Appends a record of up to eight words; the second is where the time goes.
+/// Appends a record of up to ten words; the second is where the time goes.
 [[nodiscard]] long append_all(Process& process, Thread& thread, const std::uint64_t* words,
                               std::uint64_t count);
 

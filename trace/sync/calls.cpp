@@ -47,8 +47,10 @@ constexpr int kNoFile = -1;
       text << ' ' << target;
     }
   }
+  // Of the stack that the program's code has, some bytes below.
+  const auto stack = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
   with_this_thread([&](Process& process, Thread& thread) {
-    return append_text(process, thread, kLongCall, since, text.c_str());
+    return append_text(process, thread, kLongCall, since, text.c_str(), stack);
   });
 }
 

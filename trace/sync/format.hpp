@@ -32,8 +32,8 @@ inline constexpr unsigned kNumberShift = 9;
 inline constexpr std::uint32_t kTimed = 1 << 8, kWrites = 1 << 9, kShared = 1 << 10;
 /// The same bit of a record of type wake: of a condition, all that wait for it are woken.
 inline constexpr std::uint32_t kAll = 1 << 8;
-/// Words of a record of type wait.
-inline constexpr unsigned kWaitWords = 9;
+/// Words of records of types wait and wake.
+inline constexpr unsigned kWaitWords = 10, kWakeWords = 4;
 
 /// The highest bit of a holder's thread: it has let go of the object since.
 inline constexpr std::uint32_t kReleased = std::uint32_t{1} << 31;

@@ -19,6 +19,11 @@ struct Caller {
   (::heddle::trace::Caller{reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), \
                            static_cast<const std::uint64_t*>(__builtin_frame_address(0))})
 
+/// The stack pointer of the code that calls it.
+inline std::uint64_t stack_of(const Caller& caller) {
+  return reinterpret_cast<std::uint64_t>(caller.frame) + 16;
+}
+
 /// In memory that fork wipes: a child counts in files of its own.
 struct Objects {
   /// Of the file made last, which is the largest and has most of them: the address, and in its low

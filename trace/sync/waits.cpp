@@ -14,6 +14,12 @@ constinit __thread CurrentWait current_wait{};
 
 namespace {
 
+void append(const std::uint64_t* words, std::uint64_t count) {
+  with_this_thread([=](Process& process, Thread& thread) {
+    return append_all(process, thread, words, count);
+  });
+}
+
 /// The wait for an object ends: with an error number, or 0.
 void end_wait(Object* object, int result) {
   // The latest holder is the one that has let go.
@@ -44,7 +50,8 @@ Waiting::Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Call
       0,
       0,
       number_of(object_),
-      beside};
+      beside,
+      stack_of(caller)};
   if (object_ != nullptr) {
     count(object_->blocked);
     __atomic_fetch_add(&object_->waiting, 1, __ATOMIC_RELAXED);
@@ -56,9 +63,7 @@ Waiting::Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Call
       words[7] |= std::uint64_t{__atomic_load_n(&object_->fifth, __ATOMIC_RELAXED)} << 32;
     }
   }
-  with_this_thread([&words](Process& process, Thread& thread) {
-    return append_all(process, thread, words, kWaitWords);
-  });
+  append(words, kWaitWords);
 }
 
 void Waiting::ended(int result) {
@@ -71,7 +76,9 @@ bool tell_wake(Object* object, const Caller& caller, std::uint32_t more) {
   if (object == nullptr || __atomic_load_n(&object->waiting, __ATOMIC_RELAXED) == 0) return false;
   const std::uint64_t kind = load_word(object->about) & 0xff;
   const std::uint64_t number = std::uint64_t{number_of(object)} << kNumberShift;
-  heddle_append(first_word(kWake, 3, kind | more | number), caller.site);
+  const std::uint64_t first = first_word(kWake, kWakeWords, kind | more | number);
+  const std::uint64_t words[kWakeWords] = {first, 0, caller.site, stack_of(caller)};
+  append(words, kWakeWords);
   return true;
 }
 

@@ -52,7 +52,7 @@ enum Maker {
 }
 
 /// What a thread runs.
-enum Runs {
+pub(crate) enum Runs {
     /// The stack of this number in the decoder.
     Stack(u32),
     /// A stack that was made, on which no call has been seen.
@@ -166,7 +166,7 @@ impl MadeStacks {
     }
 
     /// The stack that the thread runs where its stack pointer is `sp`.
-    fn runs_at<S: Sink>(&self, running: &Running<'_, S>, context: usize, sp: u64) -> Runs {
+    pub fn runs_at<S: Sink>(&self, running: &Running<'_, S>, context: usize, sp: u64) -> Runs {
         let map = running.map();
         if let Some(own) = map.own_stack_at(context, sp) {
             let unmet = self

@@ -179,6 +179,8 @@ pub enum EventKind<'a> {
         all: bool,
         /// Where the function was called.
         site: Addr,
+        /// The stack pointer of the code that called it; an older recorder has not told.
+        by: Option<Addr>,
     },
     /// A call of the C library's that asks the kernel for something has returned, and took long
     /// enough to have been blocked: [`SwitchKind::Blocks`](crate::SwitchKind::Blocks).
@@ -187,6 +189,8 @@ pub enum EventKind<'a> {
         since: Nanos,
         /// The function, the file descriptor if there is one, and what that is: `read 3 pipe:[5]`.
         text: &'a [u8],
+        /// The thread's stack pointer then; an older recorder has not told.
+        by: Option<Addr>,
     },
 }
 

@@ -377,7 +377,10 @@ impl<'a> Events<'a> {
             kind::LONG_CALL => {
                 let since = self.thread.shared.line.at(Ticks(record.word(2)?));
                 let text = text(words)?;
-                (Way::default(), EventKind::LongCall { since, text })
+                let by = words
+                    .get(3 + text.len().div_ceil(8))
+                    .map(|by| Addr(by.get()));
+                (Way::default(), EventKind::LongCall { since, text, by })
             }
             kind::MAKING => {
                 let made = match record.high {
@@ -481,6 +484,7 @@ impl<'a> Events<'a> {
                     number: record.high >> waits::NUMBER_SHIFT,
                     all: record.high & waits::ALL != 0,
                     site: Addr(record.word(2)?),
+                    by: words.get(3).map(|by| Addr(by.get())),
                 };
                 (Way::default(), wake)
             }

@@ -18,6 +18,7 @@ const RELEASED: u32 = 1 << 31;
 pub const WAIT_WORDS: usize = 8;
 /// The place of what a later recorder adds.
 const BESIDE: usize = 8;
+const STACK_POINTER: usize = 9;
 
 /// What an object is that may be waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -149,6 +150,11 @@ impl<'a> Wait<'a> {
     /// Where the function was called that waits.
     pub fn site(self) -> Addr {
         Addr(self.words[3].get())
+    }
+
+    /// The stack pointer of the code that waits; an older recorder has not told.
+    pub fn by(self) -> Option<Addr> {
+        self.words.get(STACK_POINTER).map(|by| Addr(by.get()))
     }
 
     /// The object's number in [`Process::objects`](crate::Process::objects); `None` if there was no

@@ -66,6 +66,7 @@ pub struct ThreadWriter {
     wide: bool,
     untimed: bool,
     preempted: bool,
+    by: Option<u64>,
     dropped: u64,
     buffered: Option<Vec<u32>>,
 }
@@ -176,6 +177,7 @@ impl ProcessWriter {
             wide: false,
             untimed: false,
             preempted: false,
+            by: None,
             dropped: 0,
             buffered: None,
         }
@@ -424,6 +426,13 @@ impl ThreadWriter {
         self.long(kind::OBJECT_MET, high, &[START + time, address, site])
     }
 
+    /// Gives the waits, wake-ups and long calls that follow this stack pointer; before, they have
+    /// none, as an older recorder's.
+    pub fn by(&mut self, sp: u64) -> &mut Self {
+        self.by = Some(sp);
+        self
+    }
+
     /// Adds a wait that begins at `time` ns, for the object with this number and kind: by a call
     /// from `site`, while this thread has it, which took it in a call from the low bits `taken`.
     pub fn wait(
@@ -435,6 +444,8 @@ impl ThreadWriter {
     ) -> &mut Self {
         let holder = u64::from(holder) | u64::from(taken) << 32;
         let words = [START + time, address, site, holder, 0, 0, number.into()];
+        let newer = self.by.into_iter().flat_map(|by| [0, by]);
+        let words: Vec<u64> = words.into_iter().chain(newer).collect();
         self.long(kind::WAIT, kind, &words)
     }
 
@@ -460,12 +471,19 @@ impl ThreadWriter {
     /// Wakes, at `time` ns, those that wait for the object with this number and kind.
     pub fn wake(&mut self, time: u64, kind: u32, number: u32, site: u64) -> &mut Self {
         let high = kind | number << NUMBER_SHIFT;
-        self.long(kind::WAKE, high, &[START + time, site])
+        let words = [START + time, site].into_iter().chain(self.by);
+        self.long(kind::WAKE, high, &words.collect::<Vec<_>>())
     }
 
     /// Says at `time` ns that a call into the kernel has returned that began at `since` ns.
     pub fn long_call(&mut self, time: u64, since: u64, text: &str) -> &mut Self {
-        self.text(kind::LONG_CALL, time, START + since, text)
+        let words = Self::words_of(time, START + since, text);
+        let words = words.into_iter().chain(self.by);
+        self.long(
+            kind::LONG_CALL,
+            text.len() as u32,
+            &words.collect::<Vec<_>>(),
+        )
     }
 
     /// Adds a gap at `time` ns.
@@ -488,13 +506,18 @@ impl ThreadWriter {
     }
 
     fn text(&mut self, kind: u64, time: u64, strand: u64, text: &str) -> &mut Self {
+        let words = Self::words_of(time, strand, text);
+        self.long(kind, text.len() as u32, &words)
+    }
+
+    fn words_of(time: u64, strand: u64, text: &str) -> Vec<u64> {
         let mut words = vec![START + time, strand];
         for bytes in text.as_bytes().chunks(8) {
             let mut word = [0; 8];
             word[..bytes.len()].copy_from_slice(bytes);
             words.push(u64::from_le_bytes(word));
         }
-        self.long(kind, text.len() as u32, &words)
+        words
     }
 
     /// Adds what a strand is about to wait for.

@@ -266,7 +266,7 @@ impl Sink for Collect<'_> {
 
     fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
         let time = event.time;
-        if let EventKind::LongCall { since, text } = event.kind {
+        if let EventKind::LongCall { since, text, .. } = event.kind {
             let on = self.call_label(text);
             self.threads[thread].call = Some((since, on));
         }

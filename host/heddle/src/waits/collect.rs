@@ -410,7 +410,9 @@ impl Sink for Collect<'_> {
                 }
             }
             EventKind::LongCall { since, .. } => self.called(thread, since),
-            EventKind::Wake { number, all, site } => {
+            EventKind::Wake {
+                number, all, site, ..
+            } => {
                 let function = self.function(strand, site, time);
                 let key = Key::Number(self.process, number);
                 self.wakeups.wake(key, time, all);

@@ -19,11 +19,11 @@ use crate::entered::Entered;
 use crate::evidence::Evidence;
 use crate::inherited::Inherited;
 use crate::jump::Jump;
-use crate::made_stacks::MadeStacks;
+use crate::made_stacks::{MadeStacks, Runs};
 use crate::running::{Running, Told};
 use crate::sink::Sink;
 use crate::sites::Sites;
-use crate::stacks::Frame;
+use crate::stacks::{DOUBTFUL, Frame};
 use crate::survey::Survey;
 use heddle_calls::Loose;
 use heddle_trace_file::{Addr, CoroutineFrame, Event, EventKind, Nanos, Process, Way};
@@ -228,6 +228,11 @@ impl<'a, S: Sink> Decoder<'a, S> {
             }
             match event.kind {
                 EventKind::Making { by: Some(by), .. } => self.making(context, event, by.0),
+                EventKind::Wait(wait) => self.library_call(context, event, wait.by(), event.time),
+                EventKind::Wake { by, .. } => self.library_call(context, event, by, event.time),
+                EventKind::LongCall { by, since, .. } => {
+                    self.library_call(context, event, by, since);
+                }
                 EventKind::Mark { .. } | EventKind::Making { .. }
                     if self.part && !self.announced.is_ever() =>
                 {
@@ -368,6 +373,42 @@ impl<'a, S: Sink> Decoder<'a, S> {
             *number = 0;
         }
         self.running.other(context, &event, false);
+    }
+
+    /// The thread has been in a function of the C library's since a time, called with the stack
+    /// pointer `by`: it runs the strand that has its stack there. That need not be the strand of
+    /// its latest call, as what went on since may have no hooks.
+    #[inline(never)]
+    fn library_call(&mut self, context: usize, event: &Event, by: Option<Addr>, since: Nanos) {
+        let found = by.and_then(|by| self.stack_in_use(context, by.0, since.0));
+        if let Some(stack) = found {
+            self.running.run(context, stack, since.0);
+        }
+        self.running.other(context, event, false);
+    }
+
+    /// The stack that the thread uses where its stack pointer is `sp`; its own for a fiber's of
+    /// which no call has been seen: there is no strand to tell of.
+    fn stack_in_use(&mut self, context: usize, sp: u64, since: u64) -> Option<u32> {
+        let own = self.running.thread(context).own;
+        match self.made_stacks.runs_at(&self.running, context, sp) {
+            Runs::Stack(stack) => Some(stack),
+            Runs::Unmet => Some(own),
+            Runs::Unknown if self.alone => None,
+            Runs::Unknown if self.announced.is_ever() => {
+                let before = self.running.thread(context).current;
+                self.announced.run(&mut self.running, context, sp, since);
+                if self.running.thread(context).current != before {
+                    self.announced.bind(&mut self.running, context);
+                }
+                None
+            }
+            Runs::Unknown => {
+                let (top, stack) = self.running.map().next_above(context, sp)?;
+                let is_fiber = self.running.stack(stack).owner.is_none();
+                (is_fiber && top - sp < DOUBTFUL).then_some(stack)
+            }
+        }
     }
 
     /// A function that destroys a coroutine, with its number.

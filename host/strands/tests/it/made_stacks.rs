@@ -45,8 +45,8 @@ fn call(thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64, stack: usize) 
         .exit(next(), BODY, 0, sp);
 }
 
-/// The number of each fiber, and that of its maker.
-fn fibers(trace: &Trace) -> Vec<(u64, Option<u64>)> {
+/// What the decoder tells.
+fn told(trace: &Trace) -> Vec<Told> {
     let text = "symtab 1\n0 100 local main\n100 100 local body\n200 100 local first\n";
     let symbols = ModuleSymbols {
         path: "/nowhere/app".into(),
@@ -55,7 +55,13 @@ fn fibers(trace: &Trace) -> Vec<(u64, Option<u64>)> {
     };
     let analysis = Analysis::new(trace, &mut Images::packed(&[symbols]));
     let decoded = analysis.decode(|_| Log::default()).unwrap();
-    let told = decoded.sinks.into_iter().flat_map(|(_, log)| log.0);
+    let logs = decoded.sinks.into_iter();
+    logs.flat_map(|(_, log)| log.0).collect()
+}
+
+/// The number of each fiber, and that of its maker.
+fn fibers(trace: &Trace) -> Vec<(u64, Option<u64>)> {
+    let told = told(trace).into_iter();
     told.filter_map(|told| match told {
         Told::Strand("born", id, Kind::Fiber, maker, ..) => {
             Some((id.number(), maker.map(StrandId::number)))
@@ -63,6 +69,30 @@ fn fibers(trace: &Trace) -> Vec<(u64, Option<u64>)> {
         _ => None,
     })
     .collect()
+}
+
+/// The number of the strand and the time of each event that is no call, once both fibers have a
+/// call open: `does` is what their thread does then.
+fn others(trace: &Trace) -> Vec<(u64, u64)> {
+    let told = told(trace).into_iter();
+    told.filter_map(|told| match told {
+        Told::Other(id, _, time) if time.0 > 50 => Some((id.number(), time.0)),
+        _ => None,
+    })
+    .collect()
+}
+
+/// Begins a fiber on each stack, which both are suspended within a call; the second is the thread's
+/// latest. 50 ns have passed then if both stacks were seen to be made, else 30.
+fn begin_both(thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64, made: bool) {
+    for (number, stack) in STACKS.into_iter().enumerate() {
+        let sp = stack.end - 0x80;
+        if made {
+            thread.stack_made(next(), stack, OWN - 0x100);
+        }
+        let site = FIRST + 0x20 + 0x20 * number as u64;
+        thread.enter(next(), BODY, site, sp);
+    }
 }
 
 #[test]
@@ -118,4 +148,63 @@ fn stacks_may_have_been_made_while_nothing_was_recorded() {
         call(thread, next, 1);
     });
     assert_eq!(fibers(&trace), [(2, Some(1)), (3, None)]);
+}
+
+const MUTEX: (u32, u64, u32) = (1, 0x5000, 1);
+
+#[test]
+fn waits_are_on_the_strand_on_whose_stack_they_are_made() {
+    for made in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = written(directory.path(), |thread, next| {
+            begin_both(thread, next, made);
+            thread
+                .by(STACKS[0].end - 0x200)
+                .wait(60, MUTEX, FIRST, (0, 0))
+                .wait_ended(70, 0, 0)
+                .by(STACKS[1].end - 0x300)
+                .long_call(90, 80, "read 3 pipe:[5]")
+                .by(OWN - 0x100)
+                .wake(100, 1, 1, FIRST);
+            (0..6).for_each(|_| _ = next());
+        });
+        assert_eq!(
+            others(&trace),
+            [(2, 60), (2, 70), (3, 90), (1, 100)],
+            "made: {made}"
+        );
+        let runs = told(&trace).into_iter().filter_map(|told| match told {
+            Told::Runs(id, _, _, time) if time.0 > 50 => Some((id.number(), time.0)),
+            _ => None,
+        });
+        // One that took long ran since that began.
+        assert_eq!(runs.collect::<Vec<_>>(), [(2, 60), (3, 80), (1, 100)]);
+    }
+}
+
+#[test]
+fn waits_without_a_stack_pointer_are_on_the_strand_of_the_latest_call() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        begin_both(thread, next, true);
+        thread.wait(60, MUTEX, FIRST, (0, 0)).wait_ended(70, 0, 0);
+        (0..3).for_each(|_| _ = next());
+    });
+    assert_eq!(others(&trace), [(3, 60), (3, 70)]);
+}
+
+#[test]
+fn a_wait_of_a_fiber_without_calls_is_its_threads() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        thread.stack_made(next(), STACKS[0].clone(), OWN - 0x100);
+        call(thread, next, 0);
+        thread.stack_made(50, STACKS[1].clone(), OWN - 0x100);
+        thread
+            .by(STACKS[1].end - 0x200)
+            .wait(60, MUTEX, FIRST, (0, 0))
+            .wait_ended(70, 0, 0);
+        (0..4).for_each(|_| _ = next());
+    });
+    assert_eq!(others(&trace), [(1, 60), (1, 70)]);
 }

@@ -2,8 +2,8 @@
 
 use heddle_trace_file::write::{ASKED_SWITCHES, START, TraceWriter};
 use heddle_trace_file::{
-    Claim, Early, EventKind, Nanos, OffCpu, Refusal, Switch, SwitchKind, SwitchWriter, Switches,
-    Trace, pack,
+    Addr, Claim, Early, EventKind, Nanos, OffCpu, Refusal, Switch, SwitchKind, SwitchWriter,
+    Switches, Trace, pack,
 };
 use std::fs;
 use std::ops::Range;
@@ -15,6 +15,8 @@ fn sample(path: &Path) -> TraceWriter {
     process
         .thread(42, "app")
         .long_call(30, 20, "read 3 pipe:[5]")
+        .by(0x7fff_1230)
+        .long_call(50, 40, "usleep")
         .finish()
         .unwrap();
     process.finish().unwrap();
@@ -242,6 +244,12 @@ fn a_long_call_says_since_when() {
     let call = EventKind::LongCall {
         since: Nanos(20),
         text: b"read 3 pipe:[5]",
+        by: None,
     };
-    assert_eq!(events, [call]);
+    let told = EventKind::LongCall {
+        since: Nanos(40),
+        text: b"usleep",
+        by: Some(Addr(0x7fff_1230)),
+    };
+    assert_eq!(events, [call, told]);
 }

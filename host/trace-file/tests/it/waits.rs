@@ -42,6 +42,7 @@ fn sample(path: &Path) {
         .object_met(11, (UNKNOWN, 0x6000, 3), 0x1_0000_1100)
         .wait(20, (MUTEX | 1 << 8, 0x5000, 1), 0x1_0000_1500, (43, 0x1600))
         .wait_ended(30, 110, 43)
+        .by(0x7fff_1230)
         .wait(40, (CONDITION, 0x7000, 0), 0x1_0000_1500, (0, 0))
         .wait_ended(50, 0, 0)
         .wake(60, MUTEX, 1, 0x1_0000_1700)
@@ -83,6 +84,7 @@ fn waits_and_wakes_are_events_with_all_that_they_say() {
         number: 1,
         all: false,
         site: Addr(0x1_0000_1700),
+        by: Some(Addr(0x7fff_1230)),
     };
     assert_eq!(events[5], wake);
     let [mutex, condition] = waits(&events)[..] else {
@@ -100,6 +102,10 @@ fn waits_and_wakes_are_events_with_all_that_they_say() {
         (43, false, [0x1600, 0, 0, 0, 0, 0])
     );
     assert_eq!((condition.number(), condition.holder()), (None, None));
+    assert_eq!(
+        (mutex.by(), condition.by()),
+        (None, Some(Addr(0x7fff_1230)))
+    );
     let modules = trace.processes()[0].modules();
     assert_eq!(
         modules.complete(0x1600, Nanos(20)),

@@ -91,7 +91,9 @@ pub fn said(event: &Event) -> Option<(&'static str, String)> {
         EventKind::StrandWaits { strand, reason } => {
             ("Strand", format!("{strand} waits: {}", text(reason)))
         }
-        EventKind::LongCall { since, text: call } => {
+        EventKind::LongCall {
+            since, text: call, ..
+        } => {
             let took = event.time - since;
             ("Kernel", format!("{}: {took}", text(call)))
         }

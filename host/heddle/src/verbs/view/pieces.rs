@@ -535,7 +535,7 @@ impl Take for Reading<'_, '_, '_> {
             return;
         }
         let call = match event.kind {
-            EventKind::LongCall { since, text } => Some((since, text)),
+            EventKind::LongCall { since, text, .. } => Some((since, text)),
             _ => None,
         };
         self.was_off(time, inner(open), call);

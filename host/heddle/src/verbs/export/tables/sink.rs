@@ -503,7 +503,7 @@ impl Sink for Rows<'_> {
         }
         if self.off.is_some() {
             let call = match event.kind {
-                EventKind::LongCall { since, text } => Some((since, text)),
+                EventKind::LongCall { since, text, .. } => Some((since, text)),
                 _ => None,
             };
             self.processor(thread, event.time, call);

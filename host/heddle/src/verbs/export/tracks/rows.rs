@@ -539,7 +539,7 @@ impl Sink for Rows<'_> {
             return self.waiting.take(thread, values);
         }
         let call = match event.kind {
-            EventKind::LongCall { since, text } => Some((since, text)),
+            EventKind::LongCall { since, text, .. } => Some((since, text)),
             _ => None,
         };
         self.processor(thread, event.time, call);
