@@ -206,14 +206,16 @@ class Timeline {
     c.fillStyle = paint.soft;
     c.textAlign = "left";
     const { step, times } = this.steps();
-    const [unit, size] = step >= 1e9 ? ["s", 1e9] : step >= 1e6 ? ["ms", 1e6]
-      : step >= 1e3 ? ["µs", 1e3] : ["ns", 1];
-    const digits = Math.max(0, Math.ceil(-Math.log10(step / Number(size))));
+    // `13.5 ms` rather than `13500 µs`, as long as few digits tell neighbours apart.
+    const units = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]];
+    const fits = ([, size]) => this.to >= size && step >= size / 1e4;
+    const [unit, size] = units.find(fits) ?? ["ns", 1];
+    const digits = Math.max(0, Math.ceil(-Math.log10(step / size)));
     for (const time of times) {
       const x = this.x(time);
       if (x < this.left) continue;
       c.fillRect(Math.round(x), AXIS - 5, 1, 4);
-      c.fillText(`${(time / Number(size)).toFixed(digits)} ${unit}`, x + 4, AXIS / 2);
+      c.fillText(`${(time / size).toFixed(digits)} ${unit}`, x + 4, AXIS / 2);
     }
     c.fillStyle = paint.panel;
     c.fillRect(0, 0, this.left - 1, AXIS - 1);
