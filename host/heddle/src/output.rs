@@ -2,7 +2,9 @@
 
 use crate::progress;
 use crate::usage::Usage;
+use anyhow::ensure;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Whether we were started without a standard output (`>&-`). Rust puts /dev/null in its place
@@ -83,4 +85,27 @@ fn closed(error: &anyhow::Error) -> bool {
             .downcast_ref::<io::Error>()
             .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
     })
+}
+
+/// The directory in which a file of this name is to be made.
+///
+/// # Errors
+/// There is none, or the name is a directory's.
+pub fn directory_for(file: &Path) -> anyhow::Result<&Path> {
+    let directory = match file.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    ensure!(
+        !file.is_dir(),
+        "{}: it is a directory; name a file in it with -o FILE",
+        file.display()
+    );
+    ensure!(
+        directory.is_dir(),
+        "{}: there is no directory {}; make it, or name another file with -o FILE",
+        file.display(),
+        directory.display()
+    );
+    Ok(directory)
 }

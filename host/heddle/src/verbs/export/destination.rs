@@ -3,7 +3,7 @@
 use super::behind;
 use super::unnamed::Unnamed;
 use crate::{output, progress};
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, anyhow};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -49,21 +49,7 @@ fn to_file<T>(
     }
     // What a link leads to is written, not the link.
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let directory = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
-    ensure!(
-        !path.is_dir(),
-        "{}: it is a directory; name a file in it with -o FILE",
-        told()
-    );
-    ensure!(
-        directory.is_dir(),
-        "{}: there is no directory {}; make it, or name another file with -o FILE",
-        told(),
-        directory.display()
-    );
+    let directory = output::directory_for(path)?;
     // By its kind alone, because its text names a file of our own.
     let file = Unnamed::new(directory).map_err(|error| {
         anyhow!(

@@ -30,6 +30,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(output) => output,
         None => args.trace.beside(".packed")?,
     };
+    crate::output::directory_for(&output)?;
+    anyhow::ensure!(
+        output.symlink_metadata().is_err(),
+        "{}: it exists; remove it, or name another file with -o FILE",
+        output.display()
+    );
     let symbols = contents::symbols(&trace)?;
     let packed = pack(&trace, &symbols, &output)?;
     let events: u64 = contents::events(&trace)?;
