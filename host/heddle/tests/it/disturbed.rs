@@ -100,3 +100,52 @@ fn a_file_that_is_cut_short_while_it_is_read_is_an_error() {
         ["heddle.trace/42/events: at offset ", ": cut short"].map(|text| told.find(text));
     assert!(file.is_some() && offset > file, "{told}");
 }
+
+#[test]
+fn too_few_descriptors_are_an_error_that_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    let mut thread = process.thread(42, "app");
+    thread.enter(10, 0x1000, 0x1500, 0x7000);
+    thread.exit(20, 0x1000, 0x1500, 0x7000);
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    heddle(path).arg("pack").assert().success();
+    let scratch = path.join("scratch");
+    std::fs::create_dir(&scratch).unwrap();
+    let mut failures = 0;
+    // Each stage on the way needs one more.
+    for most in 4..30 {
+        let shell = format!("ulimit -n {most}; exec \"$0\" info heddle.trace.packed");
+        let mut child = Command::new("sh")
+            .args(["-c", &shell])
+            .arg(cargo_bin("heddle"))
+            .current_dir(path)
+            .env("TMPDIR", &scratch)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let begun = Instant::now();
+        let code = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status.code();
+            }
+            // A directory that could not be locked was made again and again.
+            let made = count(&scratch);
+            assert!(made < 10, "{made} directories with {most} descriptors");
+            assert!(begun.elapsed() < Duration::from_secs(60));
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let mut said = String::new();
+        let _ = child.stderr.take().unwrap().read_to_string(&mut said);
+        assert_eq!(count(&scratch), 0, "with {most} descriptors: {said}");
+        if code != Some(0) {
+            failures += 1;
+            assert!(said.contains("open files"), "with {most}: {code:?} {said}");
+        }
+    }
+    assert!((1..26).contains(&failures), "{failures} failed");
+}

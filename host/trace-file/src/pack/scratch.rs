@@ -2,7 +2,7 @@
 
 use crate::Error;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -10,12 +10,20 @@ use std::path::{Path, PathBuf};
 /// What the names of such directories begin with.
 const PREFIX: &str = "heddle-unpacked-";
 
+/// Names that are tried.
+const ATTEMPTS: u32 = 1000;
+
+/// Directories that one process removes at most of those that others have left: it is not to be
+/// kept from its own work by many.
+const SWEPT: usize = 100;
+
 /// A directory of ours that no other user may enter, and that goes when this does. Where we are
 /// killed, the next one that is made beside it removes it: nobody locks it any more.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
-    _lock: File,
+    /// Until it is removed.
+    lock: Option<File>,
 }
 
 impl Scratch {
@@ -23,16 +31,25 @@ impl Scratch {
     pub fn new() -> Result<Self, Error> {
         let parent = std::env::var_os("TMPDIR").map_or_else(|| "/var/tmp".into(), PathBuf::from);
         sweep(&parent);
-        for attempt in 0_u32.. {
+        for attempt in 0..ATTEMPTS {
             let path = parent.join(format!("{PREFIX}{}-{attempt}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(Error::io(&path)(error)),
             }
-            // Another may have swept it before it was locked.
-            if let Some(lock) = lock(&path).filter(|lock| is_at(lock, &path)) {
-                return Ok(Scratch { path, _lock: lock });
+            match lock(&path) {
+                Ok(lock) if is_at(&lock, &path) => {
+                    let lock = Some(lock);
+                    return Ok(Scratch { path, lock });
+                }
+                // Another sweeps it, or has done so, before it was locked.
+                Ok(_) => {}
+                Err(error) if is_swept(&error) => {}
+                Err(error) => {
+                    let _ = std::fs::remove_dir(&path);
+                    return Err(Error::io(&path)(error));
+                }
             }
         }
         Err(Error::io(&parent)(ErrorKind::AlreadyExists.into()))
@@ -45,6 +62,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
+        // It takes a descriptor to remove it, and this may be the last one.
+        self.lock = None;
         // Nothing can be done about what cannot be removed.
         let _ = std::fs::remove_dir_all(&self.path);
     }
@@ -54,32 +73,36 @@ impl Drop for Scratch {
 fn sweep(parent: &Path) {
     // SAFETY: a system call without arguments.
     let us = unsafe { libc::geteuid() };
-    for entry in parent.read_dir().into_iter().flatten().flatten() {
-        if !entry
-            .file_name()
-            .as_encoded_bytes()
-            .starts_with(PREFIX.as_bytes())
-        {
-            continue;
-        }
+    let names = parent.read_dir().into_iter().flatten().flatten();
+    let ours = names.filter(|entry| {
+        let name = entry.file_name();
+        name.as_encoded_bytes().starts_with(PREFIX.as_bytes())
+    });
+    for entry in ours.take(SWEPT) {
         let path = entry.path();
-        let left = lock(&path).filter(|lock| lock.metadata().is_ok_and(|found| found.uid() == us));
-        if left.is_some() {
+        let left = lock(&path).is_ok_and(|lock| lock.metadata().is_ok_and(|it| it.uid() == us));
+        if left {
             let _ = std::fs::remove_dir_all(&path);
         }
     }
 }
 
-/// The directory, locked: none if it is not there, or if another has locked it.
-fn lock(path: &Path) -> Option<File> {
+/// The directory, locked.
+fn lock(path: &Path) -> io::Result<File> {
     let directory = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW)
-        .open(path)
-        .ok()?;
+        .open(path)?;
     // SAFETY: a system call on a descriptor that is open.
-    let locked = unsafe { libc::flock(directory.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) };
-    (locked == 0).then_some(directory)
+    match unsafe { libc::flock(directory.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
+        0 => Ok(directory),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Whether a directory cannot be locked because another process removes it.
+fn is_swept(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::WouldBlock)
 }
 
 fn is_at(directory: &File, path: &Path) -> bool {
@@ -113,5 +136,18 @@ mod tests {
         drop(locked);
         sweep(parent.path());
         assert!(!used.exists());
+    }
+
+    #[test]
+    fn of_many_that_were_left_some_are_swept_each_time() {
+        let parent = tempfile::tempdir().unwrap();
+        for number in 0..SWEPT + 50 {
+            std::fs::create_dir(parent.path().join(format!("{PREFIX}1-{number}"))).unwrap();
+        }
+        let left = || parent.path().read_dir().unwrap().count();
+        sweep(parent.path());
+        assert_eq!(left(), 50);
+        sweep(parent.path());
+        assert_eq!(left(), 0);
     }
 }
