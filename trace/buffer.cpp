@@ -223,12 +223,14 @@ bool Buffer::find_free(std::uint32_t& found) const {
 }
 
 /// Waits for the collector, which runs only when a processor is idle: on a busy machine that takes
-/// seconds. Not for ever, because it may have been killed.
-bool Buffer::wait_for_free() const {
+/// seconds. Not for ever, because it may have been killed; nor where it cannot copy either, as
+/// where the trace was removed.
+bool Buffer::wait_for_free(const Process& process) const {
   const timespec pause{0, 100'000};
   std::uint32_t found;
   for (int i = 0; i < 100'000 && header->slots > 1; ++i) {
     if (find_free(found)) return true;
+    if (__atomic_load_n(&process.control->stuck, __ATOMIC_RELAXED) != 0) return false;
     arch::syscall(SYS_nanosleep, &pause, nullptr);
   }
   return false;
@@ -265,7 +267,7 @@ long Buffer::free_one(Process& process, std::uint32_t& freed) {
     // We are not allowed to, but the collector may be.
     const bool barred = error == -EACCES || error == -EPERM || error == -ENOENT ||
                         error == -EMFILE || error == -ENFILE;
-    if (!barred || process.control == nullptr || !wait_for_free()) return error;
+    if (!barred || process.control == nullptr || !wait_for_free(process)) return error;
   }
   return 0;
 }

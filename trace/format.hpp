@@ -101,7 +101,7 @@ struct Control {
   std::uint32_t answers;
   std::uint64_t lost;     ///< events of processes that cannot even make their directory
   std::uint32_t trouble;  ///< why not, an error number; 0 = there is no such process
-  std::uint32_t padding;
+  std::uint32_t stuck;    ///< 1 = the collector could not copy a block when it tried last
   std::uint64_t uncounted_operations;   ///< of such processes, on objects
   std::uint64_t uncounted_allocations;  ///< likewise
   std::uint32_t barred;                 ///< programs whose processes may no longer open this file

@@ -11,6 +11,7 @@ mod embedded;
 mod examples;
 mod file_limit;
 mod filter;
+mod inherited;
 mod memory;
 mod names;
 mod notes;

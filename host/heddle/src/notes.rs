@@ -464,6 +464,13 @@ pub fn gap(why: Why, events: Option<u64>) -> String {
 /// Says what stopped the copying of buffers to the trace.
 pub fn uncopied(trouble: &Error, trace: &Path) {
     use std::io::ErrorKind::FileTooLarge;
+    if !trace.exists() {
+        warning(format_args!(
+            "{}: it was moved or removed while it is recorded: what threads cannot write there is counted as dropped",
+            trace.display()
+        ));
+        return;
+    }
     let limited = matches!(trouble, Error::Io { cause, .. } if cause.kind() == FileTooLarge);
     let when = if limited {
         "without that limit (ulimit -f unlimited)"

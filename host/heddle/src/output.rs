@@ -1,26 +1,11 @@
 //! Results go to stdout.
 
+use crate::inherited;
 use crate::progress;
 use crate::usage::Usage;
 use anyhow::ensure;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-/// Whether we were started without a standard output (`>&-`). Rust puts /dev/null in its place
-/// before `main`, so that it is too late to ask there.
-static CLOSED: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn look() {
-    // SAFETY: fcntl with F_GETFD takes no pointer.
-    CLOSED.store(unsafe { libc::fcntl(1, libc::F_GETFD) } == -1, Relaxed);
-}
-
-// SAFETY: `.init_array` holds functions that the loader calls before Rust's runtime begins; this
-// one needs nothing of it.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static LOOK: extern "C" fn() = look;
 
 /// Bytes that are written at once.
 const PIECE: usize = 1 << 16;
@@ -29,7 +14,7 @@ const PIECE: usize = 1 << 16;
 /// printed.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
     anyhow::ensure!(
-        !CLOSED.load(Relaxed),
+        !inherited::is_closed(1),
         "standard output: closed (`>&-`); to throw the result away: > /dev/null"
     );
     if io::stdout().is_terminal() {

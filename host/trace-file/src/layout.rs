@@ -218,7 +218,8 @@ pub struct ControlHeader {
     pub lost: U64,
     /// Why not, an error number; 0 = there is no such process.
     pub trouble: U32,
-    pub unused: U32,
+    /// 1 = the collector could not copy a block when it tried last.
+    pub stuck: U32,
     /// Operations on objects, and calls of malloc and its like, of such processes.
     pub uncounted_operations: U64,
     pub uncounted_allocations: U64,

@@ -59,6 +59,12 @@ impl Control {
         self.bell().swap(0, Ordering::AcqRel) != 0
     }
 
+    /// Tells threads that wait for a free block whether the latest try to copy has failed.
+    pub fn set_stuck(&self, stuck: bool) {
+        let word = word(&self.map, offset_of!(ControlHeader, stuck));
+        word.store(stuck.into(), Ordering::Relaxed);
+    }
+
     /// Waits until a thread says that a block is full, at most this long.
     pub fn wait(&self, at_most: Duration) {
         wait(self.bell(), 0, at_most);

@@ -122,6 +122,7 @@ impl Collector {
         if rang && copied == 0 && result.is_ok() {
             result = self.copy(&mut copied, LOOK_AT_A_BELL);
         }
+        self.control.set_stuck(result.is_err());
         if let Err(error) = result {
             self.trouble.get_or_insert(error);
             self.failed = Some(Instant::now());

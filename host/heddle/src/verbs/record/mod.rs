@@ -15,7 +15,7 @@ use crate::names::printable;
 use crate::notes::{counted, error, note, quoted, reasons, warning, were};
 use crate::preparing::failure::Failure;
 use crate::preparing::{library, program};
-use crate::{cut_short, file_limit, notes};
+use crate::{cut_short, file_limit, inherited, notes};
 use directory::{Opened, Prepared};
 use heddle_calls::{Profile, Source, Workers};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
@@ -92,6 +92,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     args.values.tell(&mut command);
     directory::say_filters(&claim, &trace, &args.less.typed())?;
     file_limit::restored(&mut command);
+    inherited::hand_on(&mut command);
     let watching = match args.modes.switches() {
         true => switches::start(&claim, &shown).inspect_err(|_| _ = trace.discard())?,
         false => None,
@@ -178,6 +179,13 @@ fn conclude(
     program: (&Path, Option<u32>),
     collected: Result<Collected, Error>,
 ) {
+    if !trace.path().exists() {
+        error(format_args!(
+            "{}: it was moved or removed while it was recorded: what was recorded is where it is now",
+            shown.display()
+        ));
+        return;
+    }
     let collected = collected.unwrap_or_else(|failure| {
         error(failure);
         Collected::default()
