@@ -71,7 +71,7 @@ pub use lack::Lack;
 pub use merge::Place;
 pub use modules::{Module, Modules};
 pub use objects::{Object, Objects, Readers};
-pub use pack::{ModuleSymbols, Packed, pack};
+pub use pack::{ModuleSymbols, Packed, pack, pack_into};
 pub use plan::{Kinds, ModulePlan, PlanRange, Planner, ValueSite};
 pub use process::Process;
 pub use recipe::{FramePlace, FrameRegister, Recipe};

@@ -149,3 +149,67 @@ fn too_few_descriptors_are_an_error_that_leaves_nothing() {
     }
     assert!((1..26).contains(&failures), "{failures} failed");
 }
+
+#[test]
+fn a_pack_that_a_signal_ends_is_not_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    written(path);
+    let mut child = Command::new(cargo_bin("heddle"))
+        .arg("pack")
+        .current_dir(path)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let files = format!("/proc/{}/fd", child.id());
+    let is_begun = || {
+        let open = std::fs::read_dir(&files).into_iter().flatten().flatten();
+        let mut targets = open.filter_map(|file| std::fs::read_link(file.path()).ok());
+        targets.any(|target| {
+            target.starts_with(path) && !target.starts_with(path.join("heddle.trace"))
+        })
+    };
+    let begun = Instant::now();
+    while !is_begun() {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+    }
+    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGTERM));
+    assert_eq!(count(path), 1);
+    heddle(path).arg("pack").assert().success();
+    assert_eq!(count(path), 2);
+}
+
+#[test]
+fn a_link_where_a_result_would_go_unasked_is_not_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    TraceWriter::create(&path.join("heddle.trace"))
+        .unwrap()
+        .process(42, 1, "/bin/app")
+        .unwrap()
+        .finish()
+        .unwrap();
+    let kept = path.join("kept");
+    std::fs::write(&kept, "kept").unwrap();
+    for (verb, name) in [
+        ("view", "heddle.trace.html"),
+        ("export", "heddle.trace.perfetto-trace"),
+        ("pack", "heddle.trace.packed"),
+    ] {
+        std::os::unix::fs::symlink(&kept, path.join(name)).unwrap();
+        let refused = heddle(path).arg(verb).assert().code(1);
+        let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(
+            said.contains(name) && said.contains("with -o FILE"),
+            "{said}"
+        );
+        assert_eq!(std::fs::read(&kept).unwrap(), b"kept");
+    }
+    // A name that was typed leads where it leads.
+    heddle(path)
+        .args(["view", "-o", "heddle.trace.html"])
+        .assert()
+        .success();
+    assert_ne!(std::fs::read(&kept).unwrap(), b"kept");
+}

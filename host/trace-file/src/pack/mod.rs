@@ -15,7 +15,7 @@ mod read;
 mod scratch;
 mod write;
 
-pub use write::{Packed, pack};
+pub use write::{Packed, pack, pack_into};
 
 pub(crate) use held::Held;
 pub(crate) use read::unpack;

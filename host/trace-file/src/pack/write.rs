@@ -31,18 +31,11 @@ pub struct Packed {
 /// [`Error::Uncollected`] for a trace with blocks still in buffers; damage of the trace; what the
 /// system refuses.
 pub fn pack(trace: &Trace, symbols: &[ModuleSymbols], to: &Path) -> Result<Packed, Error> {
-    if trace
-        .processes()
-        .iter()
-        .any(|process| process.uncollected() > 0)
-    {
-        return Err(Error::Uncollected(trace.path().to_owned()));
-    }
     // Like the trace's own files: command lines are in it.
     let mut file = File::options();
     let file = file.write(true).create_new(true).mode(0o600);
     let file = file.open(to).map_err(Error::io(to))?;
-    let result = write(trace, symbols, BufWriter::new(file), to);
+    let result = pack_into(trace, symbols, BufWriter::new(file), to);
     if result.is_err() {
         // It is the first error that matters.
         let _ = std::fs::remove_file(to);
@@ -50,12 +43,20 @@ pub fn pack(trace: &Trace, symbols: &[ModuleSymbols], to: &Path) -> Result<Packe
     result
 }
 
-fn write<W: Write>(
+/// The same into what is open already; errors name it `path`.
+///
+/// # Errors
+/// As of [`pack`].
+pub fn pack_into<W: Write>(
     trace: &Trace,
     symbols: &[ModuleSymbols],
     to: W,
     path: &Path,
 ) -> Result<Packed, Error> {
+    let mut processes = trace.processes().iter();
+    if processes.any(|process| process.uncollected() > 0) {
+        return Err(Error::Uncollected(trace.path().to_owned()));
+    }
     let mut writer = PieceWriter::new(to).map_err(Error::io(path))?;
     let marker = crate::marker();
     let mut add = |kind, name: &str, content: &[u8]| {

@@ -1,10 +1,10 @@
 //! Where an exported file goes.
 
 use super::behind;
-use super::unnamed::Unnamed;
+use super::unnamed::{FOR_ALL, Unnamed};
 use crate::{output, progress};
-use anyhow::{Context, anyhow};
-use std::fs::File;
+use anyhow::{Context, anyhow, ensure};
+use std::fs::{File, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -13,14 +13,16 @@ pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Has `export` write to `path`; it is told where there is room for as much again. `None`: who was
-/// to read it had seen enough.
+/// Has `export` write to `path`; it is told where there is room for as much again. A link is
+/// followed if the user has `typed` the name: beside the trace, another may have put it there.
+/// `None`: who was to read it had seen enough.
 pub fn write<T>(
     path: &Path,
+    typed: bool,
     export: impl FnOnce(&Path, &mut dyn Write) -> anyhow::Result<T>,
 ) -> anyhow::Result<Option<T>> {
     if !is_stdout(path) {
-        return to_file(path, export).map(Some);
+        return to_file(path, typed, export).map(Some);
     }
     let mut result = None;
     output::print(|out| {
@@ -34,34 +36,63 @@ pub fn write<T>(
 /// device or a pipe is written as it is.
 fn to_file<T>(
     path: &Path,
+    typed: bool,
     export: impl FnOnce(&Path, &mut dyn Write) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let told = || path.display().to_string();
     let write = |file: &File, spill: &Path| -> anyhow::Result<T> {
         behind::write(Counted(file), |out| export(spill, out))
     };
-    if path
-        .metadata()
-        .is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
-    {
+    ensure!(
+        typed || !path.is_symlink(),
+        "{}: it is a link; name the file that is to be written with -o FILE",
+        told()
+    );
+    let is_special = |metadata: Metadata| !metadata.is_file() && !metadata.is_dir();
+    if typed && path.metadata().is_ok_and(is_special) {
         let file = File::options().write(true).open(path);
         return write(&file.with_context(told)?, &std::env::temp_dir()).with_context(told);
     }
     // What a link leads to is written, not the link.
-    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let directory = output::directory_for(path)?;
-    // By its kind alone, because its text names a file of our own.
-    let file = Unnamed::new(directory).map_err(|error| {
-        anyhow!(
-            "{}: cannot write in {}: {}; name a file elsewhere with -o FILE",
-            told(),
-            directory.display(),
-            error.kind()
-        )
-    })?;
-    let exported = write(file.as_file(), directory).with_context(told)?;
-    file.name(path).with_context(told)?;
+    let whole = typed.then(|| path.canonicalize().ok()).flatten();
+    let path = whole.as_deref().unwrap_or(path);
+    let file = Unbound::new(path, FOR_ALL)?;
+    let exported = write(file.file.as_file(), file.directory).with_context(told)?;
+    file.name().with_context(told)?;
     Ok(exported)
+}
+
+/// A file that is to be at a path when it is whole.
+pub struct Unbound<'a> {
+    pub file: Unnamed,
+    pub directory: &'a Path,
+    path: &'a Path,
+}
+
+impl<'a> Unbound<'a> {
+    /// With these modes.
+    pub fn new(path: &'a Path, mode: u32) -> anyhow::Result<Self> {
+        let directory = output::directory_for(path)?;
+        // By its kind alone, because its text names a file of our own.
+        let file = Unnamed::new(directory, mode).map_err(|error| {
+            anyhow!(
+                "{}: cannot write in {}: {}; name a file elsewhere with -o FILE",
+                path.display(),
+                directory.display(),
+                error.kind()
+            )
+        })?;
+        Ok(Unbound {
+            file,
+            directory,
+            path,
+        })
+    }
+
+    /// Puts it there, in place of a file that has the name.
+    pub fn name(self) -> io::Result<()> {
+        self.file.name(self.path)
+    }
 }
 
 /// A file whose bytes are counted.

@@ -143,7 +143,7 @@ fn export(args: &Args) -> anyhow::Result<ExitCode> {
     let with = (names, filter);
     let written = match args.format {
         Format::Parquet => Some(write_folder(args, &trace, with, &output)?),
-        _ => destination::write(&output, |beside, out| {
+        _ => destination::write(&output, args.output.is_some(), |beside, out| {
             write(args, &trace, with, beside, out)
         })?,
     };

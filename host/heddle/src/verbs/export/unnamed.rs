@@ -11,6 +11,9 @@ use tempfile::NamedTempFile;
 /// What names of ours begin with, where there must be one.
 const PREFIX: &str = ".heddle-export-";
 
+/// The modes of results for everybody.
+pub const FOR_ALL: u32 = 0o666;
+
 /// A file to be written, with the modes that the user's mask leaves.
 pub enum Unnamed {
     /// Without a name in any directory.
@@ -21,19 +24,19 @@ pub enum Unnamed {
 }
 
 impl Unnamed {
-    /// In `directory`, which is where its name will be.
-    pub fn new(directory: &Path) -> Result<Self> {
+    /// In `directory`, which is where its name will be, with these modes.
+    pub fn new(directory: &Path, mode: u32) -> Result<Self> {
         let mut options = File::options();
-        options
-            .write(true)
-            .mode(0o666)
-            .custom_flags(libc::O_TMPFILE);
+        options.write(true).mode(mode).custom_flags(libc::O_TMPFILE);
         if let Ok(file) = options.open(directory) {
             if own_path(&file).exists() {
                 return Ok(Unnamed::Nameless(file));
             }
         }
-        builder().tempfile_in(directory).map(Unnamed::Named)
+        builder()
+            .permissions(Permissions::from_mode(mode))
+            .tempfile_in(directory)
+            .map(Unnamed::Named)
     }
 
     /// The file.
@@ -67,9 +70,7 @@ impl Unnamed {
 
 fn builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
-    builder
-        .prefix(PREFIX)
-        .permissions(Permissions::from_mode(0o666));
+    builder.prefix(PREFIX);
     builder
 }
 

@@ -4,7 +4,10 @@ mod contents;
 
 use crate::notes::note;
 use crate::trace_arg::TraceArg;
-use heddle_trace_file::pack;
+use crate::verbs::export::destination::Unbound;
+use anyhow::Context;
+use heddle_trace_file::pack_into;
+use std::io::BufWriter;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -30,14 +33,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(output) => output,
         None => args.trace.beside(".packed")?,
     };
-    crate::output::directory_for(&output)?;
     anyhow::ensure!(
         output.symlink_metadata().is_err(),
         "{}: it exists; remove it, or name another file with -o FILE",
         output.display()
     );
     let symbols = contents::symbols(&trace)?;
-    let packed = pack(&trace, &symbols, &output)?;
+    // Like the trace's own files: command lines are in it.
+    let file = Unbound::new(&output, 0o600)?;
+    let to = BufWriter::new(file.file.as_file());
+    let packed = pack_into(&trace, &symbols, to, &output)?;
+    let shown = || output.display().to_string();
+    file.name().with_context(shown)?;
     let events: u64 = contents::events(&trace)?;
     note(format_args!(
         "packed {} of {events} events into {}: {} bytes, {:.2} an event; next: heddle report {}",

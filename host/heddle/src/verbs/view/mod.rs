@@ -48,7 +48,7 @@ fn view(args: &Args) -> anyhow::Result<ExitCode> {
         filter,
         lives: true,
     };
-    let written = destination::write(&output, |beside, out| {
+    let written = destination::write(&output, args.output.is_some(), |beside, out| {
         let spill = Spill::new(beside)?;
         let mut page = ToPage::new(&trace);
         let (written, decoded) = tables::read(&trace, &mut names, wanted, &spill, &mut page)?;

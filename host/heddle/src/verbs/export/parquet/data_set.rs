@@ -7,7 +7,7 @@
 use super::rows::{Chunk, Rows};
 use super::table::Table;
 use crate::verbs::export::destination::Counted;
-use crate::verbs::export::unnamed::Unnamed;
+use crate::verbs::export::unnamed::{FOR_ALL, Unnamed};
 use anyhow::Context;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -60,7 +60,7 @@ impl DataSet {
         };
         for table in tables {
             let told = || data_set.folder.display().to_string();
-            let file = Unnamed::new(&data_set.room).with_context(told)?;
+            let file = Unnamed::new(&data_set.room, FOR_ALL).with_context(told)?;
             let out = Counted(file.as_file().try_clone().with_context(told)?);
             let writer = SerializedFileWriter::new(out, table.schema()?, properties())?;
             data_set.files.push(TableFile {
