@@ -74,7 +74,8 @@ struct Several<T> {
 /// Reads a report as [`read`] does, and also one that `--merge` made of several machines.
 pub fn read_any(dir: &Path, hints: &Hints, arguments: &str) -> anyhow::Result<Finished> {
     let path = dir.join(REPORT);
-    let text = match std::fs::read_to_string(&path) {
+    let read = || std::io::read_to_string(heddle_lab::output::open(&path)?);
+    let text = match read() {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Err(Error::Usage(format!(
                 "there is no finished report in {}: `{}` makes one",

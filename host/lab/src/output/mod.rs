@@ -14,6 +14,7 @@ mod rotate;
 mod tests;
 
 pub use finished::{Finished, MACHINES};
+pub use places::open;
 pub use record::{Identity, Record};
 pub use resume::Resumed;
 
@@ -21,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::file_lock::{self, Lock, try_lock};
 use crate::run::Checkpoint;
 use heddle_results::Sample;
-use places::{Found, Places, look, open, open_as, remove};
+use places::{Found, Places, look, open_as, remove};
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};

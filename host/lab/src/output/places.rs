@@ -195,7 +195,7 @@ fn names(path: &Path) -> Result<Vec<String>> {
 }
 
 /// Opens a file to be read, and no symbolic link.
-pub(super) fn open(path: &Path) -> std::io::Result<File> {
+pub fn open(path: &Path) -> std::io::Result<File> {
     open_as(OpenOptions::new().read(true), path)
 }
 

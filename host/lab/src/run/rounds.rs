@@ -264,7 +264,7 @@ impl<'a> Runner<'a> {
     fn take(&self, cell: usize, number: u32) -> Taken {
         let (plan, machine, place) = (&self.plan, &self.machine, self.scratch.path());
         let (experiments, options) = (self.experiments, self.options);
-        let taken = take(plan, cell, number, experiments, options, machine, place);
+        let taken = take(plan, cell, number, experiments, options, machine, &place);
         self.scratch.empty();
         taken
     }

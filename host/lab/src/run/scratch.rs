@@ -8,6 +8,7 @@
 
 use crate::error::{Error, Result};
 use crate::file_lock::{Lock, is_at, open_directory, try_lock};
+use std::cell::RefCell;
 use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
@@ -21,6 +22,13 @@ const DIGITS: usize = 8;
 
 /// A directory of this run, removed when this is dropped.
 pub(super) struct Scratch {
+    parent: PathBuf,
+    place: RefCell<Place>,
+}
+
+/// Where the directory is.
+#[derive(Debug)]
+struct Place {
     path: PathBuf,
     /// Open, and so locked.
     lock: File,
@@ -33,6 +41,36 @@ impl Scratch {
     /// If none can be made.
     pub(super) fn new(parent: &Path) -> Result<Self> {
         remove_abandoned(parent);
+        Ok(Self {
+            parent: parent.to_owned(),
+            place: RefCell::new(Place::make(parent)?),
+        })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> PathBuf {
+        self.place.borrow().path.clone()
+    }
+
+    /// Removes what is in it; to be called while no sample runs. Where a sample has put something
+    /// else in its place, a link is removed, anything else stays, and the next samples have a
+    /// directory of another name; if none can be made, they have none.
+    pub(super) fn empty(&self) {
+        let mut place = self.place.borrow_mut();
+        place.empty();
+        if !is_at(&place.lock, &place.path) {
+            if place.path.is_symlink() {
+                let _ = std::fs::remove_file(&place.path);
+            }
+            if let Ok(another) = Place::make(&self.parent) {
+                *place = another;
+            }
+        }
+    }
+}
+
+impl Place {
+    fn make(parent: &Path) -> Result<Self> {
         let what = || {
             format!(
                 "no directory for files of the samples can be made in {} (set TMPDIR to one that can be written)",
@@ -48,8 +86,9 @@ impl Scratch {
             }
             // Until it is locked, a run that begins at the same time may take it for abandoned.
             // Then it is removed, or locked by that run.
-            let Ok(lock) = open_directory(&path) else {
-                continue;
+            let lock = match open_directory(&path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                other => other.map_err(Error::io(what()))?,
             };
             if try_lock(&lock) != Lock::Others && is_at(&lock, &path) {
                 return Ok(Self { path, lock });
@@ -57,14 +96,9 @@ impl Scratch {
         }
     }
 
-    /// Where it is.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Removes what is in it; to be called while no sample runs. The open directory is used: a
-    /// sample may have put a link to other files in its place.
-    pub(super) fn empty(&self) {
+    /// Removes what is in it. The open directory is used: a sample may have put a link to other
+    /// files in its place.
+    fn empty(&self) {
         let directory = format!("/proc/self/fd/{}", self.lock.as_raw_fd());
         for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
             // The files that cannot be removed now are tried again at the end.
@@ -76,7 +110,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for Place {
     fn drop(&mut self) {
         self.empty();
         // What a sample has put in its place stays. The next run tries again to remove what is
@@ -134,7 +168,7 @@ mod tests {
         std::fs::write(trace.join("events"), "x").unwrap();
         std::os::unix::fs::symlink("/", scratch.path().join("link")).unwrap();
         scratch.empty();
-        assert_eq!(names(scratch.path()), [""; 0]);
+        assert_eq!(names(&scratch.path()), [""; 0]);
         std::fs::write(scratch.path().join("file"), "x").unwrap();
         drop(scratch);
         assert_eq!(names(parent.path()), [""; 0]);
@@ -150,18 +184,32 @@ mod tests {
         let moved = parent.path().join("moved");
         std::fs::rename(scratch.path(), &moved).unwrap();
         std::fs::write(moved.join("trace"), "x").unwrap();
-        std::os::unix::fs::symlink(&other, scratch.path()).unwrap();
+        let before = scratch.path();
+        std::os::unix::fs::symlink(&other, &before).unwrap();
         scratch.empty();
         assert_eq!(
             (names(&moved), names(&other)),
             (vec![], vec!["file".into()])
         );
-        std::fs::write(moved.join("trace"), "x").unwrap();
+        // The next sample has a directory, and the link is gone.
+        assert!(!before.is_symlink() && scratch.path().is_dir() && !scratch.path().is_symlink());
         drop(scratch);
-        assert_eq!(
-            (names(&moved), names(&other)),
-            (vec![], vec!["file".into()])
-        );
+        assert_eq!(names(parent.path()), ["moved", "precious"]);
+        assert_eq!(names(&other), ["file"]);
+    }
+
+    #[test]
+    fn a_directory_in_its_place_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let scratch = Scratch::new(parent.path()).unwrap();
+        let before = scratch.path();
+        std::fs::remove_dir(&before).unwrap();
+        std::fs::create_dir(&before).unwrap();
+        std::fs::write(before.join("file"), "x").unwrap();
+        scratch.empty();
+        assert!(scratch.path() != before && scratch.path().is_dir());
+        drop(scratch);
+        assert_eq!(names(&before), ["file"]);
     }
 
     #[test]

@@ -123,7 +123,7 @@ fn record(runner: &Runner, cell: usize, tracing: &Tracing) -> Option<Traced> {
         experiment,
         cell,
         options,
-        place,
+        place: &place,
     };
     let plain = cell.reduced_command(experiment, program, options);
     let trace = place.join("recorded.trace");

@@ -4,8 +4,25 @@ use std::mem::MaybeUninit;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// What a terminal, a shell or a service manager ends a program by.
-const ENDING: [libc::c_int; 3] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
+/// What a terminal, a shell, a service manager or a limit ends a program by, without a core.
+const ENDING: [libc::c_int; 10] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGPWR,
+    libc::SIGIO,
+];
+
+/// Those, the one by which a limit on processor time begins to end it, and what has no name.
+fn ending() -> impl Iterator<Item = libc::c_int> {
+    let unnamed = libc::SIGRTMIN()..=libc::SIGRTMAX();
+    ENDING.into_iter().chain([libc::SIGXCPU]).chain(unnamed)
+}
 
 /// The latest of them that came, 0 if none did.
 static CAME: AtomicI32 = AtomicI32::new(0);
@@ -27,7 +44,7 @@ impl Held {
             .lock()
             .unwrap_or_else(|holders| holders.into_inner());
         if *holders == 0 {
-            for signal in ENDING {
+            for signal in ending() {
                 change(signal, libc::SIG_DFL, note as extern "C" fn(_) as usize);
             }
         }
@@ -50,7 +67,7 @@ impl Drop for Held {
         if *holders > 0 {
             return;
         }
-        for signal in ENDING {
+        for signal in ending() {
             change(signal, note as extern "C" fn(_) as usize, libc::SIG_DFL);
         }
         let signal = CAME.swap(0, Ordering::Relaxed);
