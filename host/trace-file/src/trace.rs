@@ -137,7 +137,7 @@ impl Trace {
         let unrecorded = text_of(&path.join(UNRECORDED))?.unwrap_or_default();
         let unrecorded = String::from_utf8_lossy(&unrecorded).into_owned();
         let shapes = Arc::new(shapes_of(path, &mut lacks)?);
-        let mut found = images(path)?;
+        let mut found = images(path, &mut lacks)?;
         found.sort_by_key(|(head, _)| (head.first.ticks, head.pid, head.image));
         let heads: Vec<Head> = found.iter().map(|(head, _)| head.clone()).collect();
         let Some(first) = heads.first() else {
@@ -415,17 +415,40 @@ pub(crate) fn image_directories(path: &Path) -> Result<Vec<(PathBuf, u32)>, Erro
     Ok(found)
 }
 
-/// Their headers, of those that recorded anything.
-pub(crate) fn images(path: &Path) -> Result<Vec<(Head, PathBuf)>, Error> {
-    let mut found = Vec::new();
+/// Their headers, of those that recorded anything. A damaged one costs its process, and is a lack.
+pub(crate) fn images(path: &Path, lacks: &mut Vec<Lack>) -> Result<Vec<(Head, PathBuf)>, Error> {
+    let (mut found, mut damaged) = (Vec::new(), Vec::new());
     for (directory, image) in image_directories(path)? {
         // The recorder makes the directory, then the file, then fills it: a process that died in
         // between has recorded nothing.
         let file = directory.join("process");
-        if file.exists() && !unborn(&file)? {
-            found.push((Head::read(&directory, image)?, directory));
+        if !file.exists() {
+            continue;
+        }
+        let head = match unborn(&file) {
+            Ok(true) => continue,
+            Ok(false) => Head::read(&directory, image),
+            Err(error) => Err(error),
+        };
+        match head {
+            Ok(head) => found.push((head, directory)),
+            Err(error @ Error::Damaged { .. }) => damaged.push(error),
+            Err(error) => return Err(error),
         }
     }
+    if found.is_empty() && !damaged.is_empty() {
+        return Err(damaged.swap_remove(0));
+    }
+    lacks.extend(damaged.into_iter().filter_map(|error| match error {
+        Error::Damaged { path, offset, what } => Some(Lack {
+            path,
+            what: format!(
+                "is damaged at offset {offset} ({what}): nothing of this process is read"
+            ),
+        }),
+        _ => None,
+    }));
+    lacks.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 

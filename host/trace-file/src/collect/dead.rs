@@ -45,7 +45,8 @@ pub struct Collected {
 /// did not do so itself, and joins its files of events, if that copies at most so many bytes.
 pub fn collect_all(trace: &Path, most_joined: u64) -> Result<Collected, Error> {
     let mut collected = Collected::default();
-    let images = images(trace)?;
+    // Whoever opens the trace says which of them are damaged.
+    let images = images(trace, &mut Vec::new())?;
     let newest = newest_images(images.iter().map(|(head, _)| head));
     for (head, directory) in &images {
         if alive(directory, head, is_replaced(head, &newest)) {

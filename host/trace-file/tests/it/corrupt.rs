@@ -228,3 +228,44 @@ fn no_link_in_a_trace_is_followed() {
         fs::rename(&aside, path.join(name)).unwrap();
     }
 }
+
+#[test]
+fn a_damaged_process_costs_that_process_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(path).unwrap();
+    for pid in [42, 43] {
+        let mut process = trace.process(pid, 1, "/bin/app").unwrap();
+        process.module(0x1000, 0x2000, 0, None, "/bin/app");
+        process
+            .thread(pid, "app")
+            .enter(10, 0x1000, 0x1500, 0x7000)
+            .exit(20, 0x1000, 0x1500, 0x7000)
+            .finish()
+            .unwrap();
+        process.finish().unwrap();
+    }
+    let file = path.join("42/process");
+    let whole = fs::read(&file).unwrap();
+    let mut wrong = whole.clone();
+    wrong[3] ^= 0x20;
+    for bytes in [
+        &whole[..1],
+        &whole[..100],
+        &whole[..whole.len() - 1],
+        &wrong,
+    ] {
+        fs::write(&file, bytes).unwrap();
+        let trace = Trace::open(path).unwrap();
+        let pids: Vec<u32> = trace.processes().iter().map(|it| it.pid()).collect();
+        assert_eq!(pids, [43]);
+        let lacks: Vec<String> = trace.lacking().map(ToString::to_string).collect();
+        assert_eq!(lacks.len(), 1, "{lacks:?}");
+        assert!(
+            lacks[0].contains("42/process is damaged at offset ")
+                && lacks[0].ends_with("): nothing of this process is read"),
+            "{lacks:?}"
+        );
+        recover(path).unwrap();
+    }
+}
