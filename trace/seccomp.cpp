@@ -12,6 +12,7 @@
 #include "quiet.hpp"
 #include "recording.hpp"
 #include "seccomp_filter.hpp"
+#include "stack_bounds.hpp"
 
 using SystemCall = long(long, ...);
 extern "C" {
@@ -37,14 +38,20 @@ constexpr Needed kNeeded[] = {
     {SYS_openat, {static_cast<std::uint32_t>(AT_FDCWD), 0, O_WRONLY | O_CREAT | O_CLOEXEC, 0600}},
     {SYS_openat, {static_cast<std::uint32_t>(AT_FDCWD), 0, O_PATH | O_DIRECTORY | O_CLOEXEC}},
     {SYS_fstat, {3}},
+    {SYS_read, {3}},
+    {SYS_ioctl, {3, kProcmapQuery}},
+    {SYS_getpid, {}},
     {SYS_geteuid, {}},
     {SYS_fallocate, {3}},
     {SYS_fstatfs, {3}},
     {SYS_mmap, {0, kSlotBytes, PROT_READ | PROT_WRITE, MAP_SHARED, 3}},
+    {SYS_munmap, {0, kSlotBytes}},
     {SYS_madvise, {0, 0, MADV_DONTFORK}},
     {SYS_pwrite64, {3}},
+    {SYS_pwritev, {3}},
     {SYS_close, {3}},
     {SYS_futex, {0, 1, 1}},
+    {SYS_nanosleep, {}},
     {SYS_clock_gettime, {CLOCK_MONOTONIC_RAW}},
     {SYS_gettid, {}},
 };
@@ -148,7 +155,9 @@ void before(unsigned long mode, const sock_fprog* program) {
   if (mode == SECCOMP_MODE_STRICT) return stop();
   if (mode != SECCOMP_MODE_FILTER || !takes(program)) return;
   if (kills_us(*program)) return stop();
-  // Recording goes on, but what pointers point to is not there any more.
+  // Recording goes on, but the program may not say what goes wrong.
+  if (kills_for(*program, {SYS_write, {STDERR_FILENO}})) loaded.stderr_open = false;
+  // What pointers point to is not there any more.
   if (kills_for(*program, {SYS_process_vm_readv, {}})) loaded.blind = true;
   if (kills_for(*program, {SYS_readlink, {}})) loaded.linkless = true;
 }

@@ -18,7 +18,6 @@ struct MapQuery {
 };
 static_assert(sizeof(MapQuery) == 104);
 constexpr std::uint64_t kSmallestStack = 16384;      // PTHREAD_STACK_MIN
-constexpr unsigned long kProcmapQuery = 0xc0686611;  // _IOWR('f', 17, struct procmap_query)
 
 bool find_mapping(std::uint64_t address, StackBounds& found, char* scratch, std::uint64_t bytes) {
   const long fd = sys::open("/proc/self/maps", O_RDONLY);

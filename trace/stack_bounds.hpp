@@ -5,6 +5,10 @@
 
 namespace heddle::trace {
 
+/// The request of ioctl(2) by which /proc/self/maps tells of one mapping: _IOWR('f', 17, struct
+/// procmap_query).
+inline constexpr unsigned long kProcmapQuery = 0xc0686611;
+
 struct StackBounds {
   std::uint64_t low, high;  ///< 0, 0 = unknown
 };

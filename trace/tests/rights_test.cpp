@@ -85,7 +85,7 @@ TEST_CASE("a program with other rights than who started it writes nowhere") {
 
 TEST_CASE("a program may give up system calls that recording needs") {
   for (const std::string& way : ways()) {
-    for (const std::string what : {"strict", "filter", "seccomp", "allowing", "refused"}) {
+    for (const std::string what : {"strict", "filter", "seccomp", "one", "allowing", "refused"}) {
       CAPTURE(what);
       const Scratch scratch;
       const auto trace = scratch.path() / "trace";

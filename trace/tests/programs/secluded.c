@@ -1,6 +1,6 @@
-// usage: secluded strict|filter|seccomp|unseen|allowing|refused|denying CALLS
+// usage: secluded strict|filter|seccomp|unseen|one|allowing|refused|denying CALLS
 // Calls once, gives up most of its system calls, and calls so often. Prints its calls. The filter
-// kills for all but a few; the allowing one kills for a call that nobody makes; those that the
+// kills for all but a few, that of `one` for getpid alone; the allowing one kills for a call that nobody makes; those that the
 // kernel refuses change nothing; the denying one answers EPERM where a file is opened.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -84,6 +84,7 @@ PLAIN int main(int argc, char** argv) {
   const int failed =
       strict                             ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
       : strcmp(argv[1], "allowing") == 0 ? answer_one(SYS_reboot, SECCOMP_RET_KILL_PROCESS)
+      : strcmp(argv[1], "one") == 0      ? answer_one(SYS_getpid, SECCOMP_RET_KILL_PROCESS)
       : strcmp(argv[1], "denying") == 0  ? answer_one(SYS_openat, SECCOMP_RET_ERRNO | EPERM)
       : strcmp(argv[1], "refused") == 0  ? try_refused()
                                          : allow_few(argv[1]);
