@@ -67,7 +67,8 @@ pub fn start(
     let thread = std::thread::Builder::new().name("collector".into());
     let thread = thread.spawn(work).map_err(|error| {
         trace.discard();
-        Failure::ours(format!("cannot start a thread: {error}"))
+        let remedy = directory::remedy(&error);
+        Failure::ours(format!("cannot start a thread: {error}{remedy}"))
     })?;
     let id = kernel_id
         .recv()

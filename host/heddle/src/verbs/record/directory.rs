@@ -167,6 +167,9 @@ pub fn remedy(error: &std::io::Error) -> &'static str {
             "; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …"
         }
         _ if error.raw_os_error() == Some(libc::EMFILE) => "; raise the limit: ulimit -n 65536",
+        _ if error.raw_os_error() == Some(libc::EAGAIN) => {
+            "; this user has too many processes and threads: raise the limit (ulimit -u)"
+        }
         _ => "",
     }
 }

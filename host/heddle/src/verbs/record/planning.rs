@@ -58,7 +58,10 @@ pub fn start(trace: &Path, wanted: Wanted) -> Result<Option<Planning>, Failure> 
     let thread = std::thread::Builder::new()
         .name("planner".into())
         .spawn(work)
-        .map_err(|error| Failure::ours(format!("cannot start a thread: {error}")))?;
+        .map_err(|error| {
+            let remedy = super::directory::remedy(&error);
+            Failure::ours(format!("cannot start a thread: {error}{remedy}"))
+        })?;
     Ok(Some(Planning {
         stop,
         wake: Box::new(wake),
