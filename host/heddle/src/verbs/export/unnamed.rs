@@ -110,7 +110,7 @@ mod tests {
         let path = directory.path().join("result");
         let names = || directory.path().read_dir().unwrap().count();
         for (round, text) in ["one", "two", "three"].into_iter().enumerate() {
-            let file = Unnamed::new(directory.path()).unwrap();
+            let file = Unnamed::new(directory.path(), FOR_ALL).unwrap();
             file.as_file().write_all(text.as_bytes()).unwrap();
             if matches!(file, Unnamed::Nameless(_)) {
                 assert_eq!(names(), usize::from(round > 0));

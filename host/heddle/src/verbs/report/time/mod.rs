@@ -471,6 +471,40 @@ mod tests {
     }
 
     #[test]
+    fn what_other_programs_take_is_not_the_programs_own_crowd() {
+        use SwitchKind::{Ended, Preempted, Runs};
+        let directory = tempfile::tempdir().unwrap();
+        let writer = TraceWriter::create(directory.path()).unwrap();
+        let mut process = writer.process(42, 1, "/bin/app").unwrap();
+        let mut main = process.thread(42, "app");
+        main.mark(0, 0, "here").finish().unwrap();
+        process.finish().unwrap();
+        // Three threads on one processor, which another program has from 300 to 600.
+        let all = [
+            switch(0, 42, Runs),
+            switch(0, 43, Preempted),
+            switch(0, 44, Preempted),
+            switch(300, 42, Preempted),
+            switch(600, 42, Runs),
+            switch(900, 42, Ended),
+            switch(900, 43, Runs),
+            switch(1000, 43, Ended),
+            switch(1000, 44, Runs),
+            switch(1100, 44, Ended),
+        ];
+        writer.switches(&all, Some(1000)).unwrap();
+        let time = read(&Trace::open(directory.path()).unwrap()).unwrap();
+        assert_eq!(time.processor_ns, 900 + 1000 + 300);
+        // Two of three are too many, whoever has the processor.
+        let own = 2 * 900 + 100;
+        assert!(
+            time.processor_own_ns.abs_diff(own) <= 2,
+            "{}",
+            time.processor_own_ns
+        );
+    }
+
+    #[test]
     fn without_marks_the_whole_run_is_looked_at() {
         let (_directory, trace) = trace(false);
         let time = read(&trace).unwrap();
