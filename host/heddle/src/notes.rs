@@ -147,7 +147,7 @@ pub fn incomplete(trace: &Trace, loose: Loose, remarks: &Remarks) {
     }
     if loose.unmatched > 0 {
         note(format_args!(
-            "{} no enter: recording began, or went on, inside the call",
+            "{} no enter: recording began, or went on, inside the call, or it is a thunk (docs/replay.md)",
             have(loose.unmatched, "exit")
         ));
     }
