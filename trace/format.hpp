@@ -106,10 +106,13 @@ struct Control {
   std::uint64_t uncounted_allocations;  ///< likewise
   std::uint32_t barred;                 ///< programs whose processes may no longer open this file
   std::uint32_t barred_reason;          ///< why the first may not, an error number
+  std::uint64_t inode;                  ///< of the trace's directory
+  std::uint32_t ended;                  ///< 1 = the recording has ended
+  std::uint32_t padding;
 };
 
 static_assert(offsetof(Control, lost) == 24 && offsetof(Control, trouble) == 32);
-static_assert(offsetof(Control, uncounted_operations) == 40);
+static_assert(offsetof(Control, uncounted_operations) == 40 && offsetof(Control, inode) == 64);
 
 /// The process that may access a slot's block.
 enum class SlotState : std::uint32_t {

@@ -207,6 +207,19 @@ void begin_recording(Process& process, const Stamp& first) {
   process.state = Recording::kRunning;
 }
 
+/// Whether the recording in which the process was forked has ended, and its directory's name is
+/// another recording's by now, or nobody's: what it does belongs into none.
+bool is_over() {
+  const Control* const parents = known_control;
+  if (parents == nullptr || __atomic_load_n(&parents->ended, __ATOMIC_RELAXED) == 0) return false;
+  const long fd = sys::open(loaded.directory, O_PATH | O_DIRECTORY);
+  if (fd < 0) return true;
+  struct stat status;
+  const bool same = arch::syscall(SYS_fstat, fd, &status) == 0 && status.st_ino == parents->inode;
+  sys::close(fd);
+  return !same;
+}
+
 /// Says so once, in the trace if anything there can be written.
 void cannot_start(Process& process, long error) {
   process.state = Recording::kImpossible;
@@ -225,8 +238,9 @@ void process_start(Process& process) {
   ++process_instance;
   const Stamp first = stamp_now();
   if (process.pid == 0) identify(process);  // a child by clone(2)
-  const long error = loaded.secure ? 0 : start(process, first);
-  if (loaded.secure) {
+  const bool silent = loaded.secure || is_over();
+  const long error = silent ? 0 : start(process, first);
+  if (silent) {
     process.state = Recording::kImpossible;
   } else if (error != 0) {
     cannot_start(process, error);

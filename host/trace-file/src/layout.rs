@@ -227,7 +227,11 @@ pub struct ControlHeader {
     /// error number.
     pub barred: U32,
     pub barred_reason: U32,
-    pub unused_too: [u8; 4032],
+    /// Of the trace's directory.
+    pub inode: U64,
+    /// 1 = the recording has ended.
+    pub ended: U32,
+    pub unused_too: [u8; 4020],
 }
 
 #[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]

@@ -11,6 +11,7 @@ use memmap2::MmapMut;
 use std::fs::File;
 use std::mem::offset_of;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -40,6 +41,12 @@ impl Control {
         }
         let map = map(file, path)?;
         let control = Control { map, claim };
+        let directory = control.claim.path().parent();
+        let inode = directory.and_then(|directory| directory.metadata().ok());
+        let inode = inode.map_or(0, |metadata| metadata.ino());
+        control
+            .word64(offset_of!(ControlHeader, inode))
+            .store(inode, Ordering::Relaxed);
         let version = word(&control.map, offset_of!(ControlHeader, version));
         version.store(crate::VERSION, Ordering::Relaxed);
         let magic = control.map.as_ptr().cast::<AtomicU64>();
@@ -106,20 +113,26 @@ impl Control {
     }
 
     fn number(&self, offset: usize) -> u64 {
+        self.word64(offset).load(Ordering::Relaxed)
+    }
+
+    fn word64(&self, offset: usize) -> &AtomicU64 {
         let at = self.map.as_ptr();
         // SAFETY: the mapping is page-aligned and a header long, and outlives the reference; others
         // store to it atomically too.
-        let number = unsafe { &*at.add(offset).cast::<AtomicU64>() };
-        number.load(Ordering::Relaxed)
+        unsafe { &*at.add(offset).cast::<AtomicU64>() }
     }
 
     /// Removes the file: a process that still runs collects for itself.
     pub fn remove(self) {
-        self.claim.release();
+        self.into_claim().release();
     }
 
-    /// Ends the use of the bell, and keeps the trace.
+    /// Ends the use of the bell, and keeps the trace. What a process forks later, which has the
+    /// file still, looks whether another recording has the directory's name.
     pub fn into_claim(self) -> Claim {
+        let ended = word(&self.map, offset_of!(ControlHeader, ended));
+        ended.store(1, Ordering::Relaxed);
         self.claim
     }
 }
