@@ -114,7 +114,11 @@ fn pieces<'a>(path: &Path, bytes: &'a [u8], version: u32) -> Result<Vec<Piece<'a
                 return Err(Error::damaged(path, at as u64, what));
             }
             let stated = header.offset.get();
-            if stated != pieces.len() as u64 || next != bytes.len() {
+            if next != bytes.len() {
+                let what = format!("{} bytes follow the trace's end", bytes.len() - next);
+                return Err(Error::damaged(path, next as u64, what));
+            }
+            if stated != pieces.len() as u64 {
                 let what = format!("{} pieces; the file's end speaks of {stated}", pieces.len());
                 return Err(Error::damaged(path, at as u64, what));
             }

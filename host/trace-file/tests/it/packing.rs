@@ -240,6 +240,11 @@ fn a_file_that_is_cut_short_anywhere_is_refused() {
             "{end}: {told}"
         );
     }
+    let end = bytes.len();
+    fs::write(&file, [&bytes[..], b"xyz"].concat()).unwrap();
+    let told = Trace::open(&file).unwrap_err().to_string();
+    let expected = format!("at offset {end}: 3 bytes follow the trace's end");
+    assert!(told.ends_with(&expected), "{told}");
 }
 
 #[test]
