@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { THREADS = 4, ROUNDS = 500 };
@@ -1259,6 +1260,62 @@ static void turns(void) {
   run(2);
 }
 
+// The same by a fiber, which goes to another fiber of its thread in each turn: while it has the
+// mutex, or when it has let go.
+static ucontext_t loom, taking, passing;
+static int goes_with_mutex;
+
+static void take_in_turns(void) {
+  for (long turn = 0; turn < TURNS; ++turn) {
+    until(&given, turn);
+    atomic_store(&tids[1], 0);
+    pthread_mutex_lock(&ledger);
+    atomic_store(&ready, turn + 1);
+    if (!goes_with_mutex) until_asleep(&tids[1]);
+    if (goes_with_mutex) swapcontext(&taking, &passing);
+    pthread_mutex_unlock(&ledger);
+    if (!goes_with_mutex) swapcontext(&taking, &passing);
+  }
+}
+
+static void pass_in_turns(void) {
+  for (;;) {
+    if (goes_with_mutex)
+      until_asleep(&tids[1]);
+    else
+      until(&given, 1);
+    swapcontext(&passing, &taking);
+  }
+}
+
+static void* weave_in_turns(void* number) {
+  (void)number;
+  enum { STACK = 64 << 10 };
+  static char stacks[2][STACK];
+  ucontext_t* fibers[] = {&taking, &passing};
+  for (int i = 0; i < 2; ++i) {
+    getcontext(fibers[i]);
+    fibers[i]->uc_stack.ss_sp = stacks[i];
+    fibers[i]->uc_stack.ss_size = STACK;
+    fibers[i]->uc_link = &loom;
+  }
+  makecontext(&taking, take_in_turns, 0);
+  makecontext(&passing, pass_in_turns, 0);
+  swapcontext(&loom, &taking);
+  return NULL;
+}
+
+static void woven(void) {
+  routines[0] = weave_in_turns;
+  routines[1] = wait_in_turns;
+  run(2);
+}
+
+static void woven_within(void) {
+  goes_with_mutex = 1;
+  woven();
+}
+
 // The same by a semaphore that is used as a lock; at the end the first waits for a token of the
 // second.
 static sem_t guard;
@@ -1472,6 +1529,8 @@ int main(int count, char** arguments) {
              {"forked-within", forked_within},
              {"nested", nested},
              {"turns", turns},
+             {"woven", woven},
+             {"woven-within", woven_within},
              {"later", later},
              {"semaphores", semaphores},
              {"together", together},

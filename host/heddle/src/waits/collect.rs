@@ -4,12 +4,14 @@
 use super::blocked::Blocked;
 use super::key::Key;
 use super::names::{Describe, Met, own_function};
+use super::stacks::{Section, Stacks};
 use super::sum::Sum;
 use super::waiters::{Latest, Waiters};
 use super::wakeups::{Wakeups, Woken};
 use crate::names::Names;
 use heddle_calls::End;
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
+use heddle_symbols::Location;
 use heddle_trace_file::{Addr, Event, EventKind, Holder, Nanos, ObjectKind, Trace, Wait};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -35,6 +37,11 @@ pub struct Collect<'a> {
     open: FxHashMap<StrandId, Vec<(Addr, Nanos)>>,
     /// The waits that have not ended, by thread, innermost last: a handler may wait within one.
     waiting: FxHashMap<usize, Vec<Open>>,
+    /// Those of them that began while it was known what the holder did.
+    watched: usize,
+    stacks: Stacks,
+    /// When the latest wait for each object ended with that taken.
+    taken: FxHashMap<Key, Nanos>,
     sums: BTreeMap<Key, Sum>,
     waiters: Waiters,
     wakeups: Wakeups,
@@ -69,7 +76,10 @@ struct Open {
     writes: bool,
     shared: bool,
     mutex: Option<Key>,
-    /// What the holder did when it began: not known of what was free.
+    /// It was counted in [`Collect::watched`].
+    watched: bool,
+    /// What the holder did when it began: not known of what was free, nor of a holder that did
+    /// since what may have been after it let go.
     holder_was: Option<HolderWas>,
     /// What the holder has called since, if it waited for nothing.
     holder_called: HolderCalled,
@@ -93,6 +103,8 @@ enum Look {
     Ran,
     /// It waited for another object.
     Waited,
+    /// It was suspended: its thread ran another strand.
+    Suspended,
     /// It was in a long call into the kernel when the wait began.
     Called,
 }
@@ -100,10 +112,22 @@ enum Look {
 /// What the holder of an object did when another began to wait for that.
 #[derive(Clone, Copy)]
 enum HolderWas {
-    /// This thread ran, or waited for something that is not recorded.
-    NotWaiting(usize),
+    /// This strand of a thread ran, or waited for something that is not recorded.
+    NotWaiting(usize, StrandId),
     /// Its thread waited for another object, since a time.
     Waiting(usize, Nanos),
+    /// Events so far told that its strand was suspended.
+    Suspended(Suspended),
+}
+
+/// The strand of a holder that was suspended when another began to wait.
+#[derive(Clone, Copy)]
+struct Suspended {
+    thread: usize,
+    strand: StrandId,
+    since: Nanos,
+    /// The thread has run another strand since the wait began, and not yet this one again.
+    sure: bool,
 }
 
 impl<'a> Collect<'a> {
@@ -115,6 +139,9 @@ impl<'a> Collect<'a> {
             names,
             open: FxHashMap::default(),
             waiting: FxHashMap::default(),
+            watched: 0,
+            stacks: Stacks::default(),
+            taken: FxHashMap::default(),
             sums: BTreeMap::new(),
             waiters: Waiters::default(),
             wakeups: Wakeups::default(),
@@ -157,6 +184,7 @@ impl<'a> Collect<'a> {
             None => Key::Address(process, wait.address().0),
         };
         let holder_was = self.holder_was(key, &wait, time);
+        self.watched += usize::from(holder_was.is_some());
         self.waiters.begin(key, time);
         if wait.kind == ObjectKind::Condition {
             self.wakeups.begin(key, thread, time, wait.shared);
@@ -180,6 +208,7 @@ impl<'a> Collect<'a> {
             writes: wait.writes,
             shared: wait.shared,
             mutex: wait.mutex().map(|number| Key::Number(process, number)),
+            watched: holder_was.is_some(),
             holder_was,
             holder_called: HolderCalled::Nothing,
         };
@@ -198,27 +227,81 @@ impl<'a> Collect<'a> {
         let holder = wait.holder().filter(|holder| !holder.released)?;
         let thread = self.describe.thread(self.process, holder.tid, time)?;
         match self.waiting.get(&thread).and_then(|waits| waits.last()) {
-            None => Some(HolderWas::NotWaiting(thread)),
+            None => match self.section(key, &holder, thread, time)? {
+                Section::Running(strand) => Some(HolderWas::NotWaiting(thread, strand)),
+                Section::Suspended(strand, since) => Some(HolderWas::Suspended(Suspended {
+                    thread,
+                    strand,
+                    since,
+                    sure: false,
+                })),
+            },
             Some(open) if open.kind == ObjectKind::Condition || open.key == key => None,
             Some(open) => Some(HolderWas::Waiting(thread, open.begin)),
         }
     }
 
+    /// On which strand of its thread the section is in which a holder has taken an object.
+    fn section(&self, key: Key, holder: &Holder, thread: usize, time: Nanos) -> Option<Section> {
+        let names = &mut *self.names.borrow_mut();
+        let (sites, certain) = self.describe.sites(names, self.process, holder, time);
+        let mut is_open = |(function, enter): (Addr, Nanos)| {
+            let function = names.function(self.process, function, enter);
+            let is_it = |site: &Rc<Location>| {
+                (&site.module, &site.name) == (&function.module, &function.name)
+            };
+            sites.iter().position(is_it)
+        };
+        let first = |strand| {
+            let open = self.open.get(&strand).into_iter().flatten().copied();
+            let all = open.chain(self.stacks.body(strand));
+            all.filter_map(&mut is_open).min()
+        };
+        let held_since = self.taken.get(&key).copied().unwrap_or_default();
+        self.stacks
+            .section(self.process, thread, held_since, certain, first)
+    }
+
+    /// A thread has an event of a strand, so waiters know whether its suspended strands rest.
+    fn runs(&mut self, thread: usize, strand: StrandId) {
+        self.stacks.runs(thread, strand);
+        if self.watched == 0 || !self.stacks.weaves(thread) {
+            return;
+        }
+        let stacks = &self.stacks;
+        for open in self.waiting.values_mut().flatten() {
+            if let Some(HolderWas::Suspended(was)) = &mut open.holder_was
+                && was.thread == thread
+                && !was.sure
+            {
+                was.sure = stacks.since(was.strand) == Some(was.since);
+                if !was.sure {
+                    open.holder_was = None;
+                }
+            }
+        }
+    }
+
     /// What the holder did all through a wait that has ended; `None`: that is not known. A holder
-    /// that still waits has let go before it began to, unless the waiter has given up. One that
-    /// began to wait meanwhile, or called into the kernel, may have done so before it let go or
-    /// after. One that has not let go may be in a call that has not returned.
+    /// that still waits, or is suspended, has let go before that, unless the waiter has given up.
+    /// One that began to wait meanwhile, called into the kernel, or was suspended, may have done so
+    /// before it let go or after. One that has not let go may be in a call that has not returned.
     fn look(&self, open: &Open, error: i32) -> Option<Look> {
         let (thread, begin) = match (open.holder_was?, open.holder_called) {
-            (HolderWas::NotWaiting(_), HolderCalled::Around) => return Some(Look::Called),
-            (HolderWas::NotWaiting(_), HolderCalled::Later) => return None,
-            (HolderWas::NotWaiting(thread), HolderCalled::Nothing) => {
+            (HolderWas::NotWaiting(..), HolderCalled::Around) => return Some(Look::Called),
+            (HolderWas::NotWaiting(..), HolderCalled::Later) => return None,
+            (HolderWas::NotWaiting(thread, _), HolderCalled::Nothing) => {
                 let latest = self.latest.get(&thread);
                 let begin = latest.and_then(|latest| latest.for_other_than(open.key));
                 let ran = begin.is_none_or(|begin| begin < open.begin) && !has_given_up(error);
                 return ran.then_some(Look::Ran);
             }
             (HolderWas::Waiting(thread, begin), _) => (thread, begin),
+            (HolderWas::Suspended(was), _) => {
+                let rests = self.stacks.since(was.strand) == Some(was.since);
+                let known = was.sure && (!rests || has_given_up(error));
+                return known.then_some(Look::Suspended);
+            }
         };
         let waits = self.waiting.get(&thread).into_iter().flatten();
         let still = waits.into_iter().any(|wait| wait.begin == begin);
@@ -229,7 +312,8 @@ impl<'a> Collect<'a> {
     fn called(&mut self, thread: usize, since: Nanos) {
         let waits = self.waiting.values_mut().flatten();
         let for_it = |open: &&mut Open| {
-            let holder = matches!(open.holder_was, Some(HolderWas::NotWaiting(at)) if at == thread);
+            let holder =
+                matches!(open.holder_was, Some(HolderWas::NotWaiting(at, _)) if at == thread);
             holder && open.holder_called == HolderCalled::Nothing
         };
         for open in waits.filter(for_it) {
@@ -247,6 +331,7 @@ impl<'a> Collect<'a> {
 
     /// Adds the time in which somebody waited, if this was the last one to do so.
     fn cover(&mut self, open: &Open, time: Nanos) {
+        self.watched -= usize::from(open.watched);
         if let Some(took) = self.waiters.end(open.key, time) {
             let sum = self.sum(open.key, open.kind, open.address);
             sum.covered = Nanos(sum.covered.0.saturating_add(took.0));
@@ -265,6 +350,9 @@ impl<'a> Collect<'a> {
         // Not a wait after all.
         if [LAST_TO_COME, libc::EAGAIN, libc::EDEADLK, libc::EINVAL].contains(&error) {
             return;
+        }
+        if by_wake {
+            self.taken.insert(open.key, time);
         }
         let took = time - open.begin;
         let look = self.look(&open, error);
@@ -286,6 +374,7 @@ impl<'a> Collect<'a> {
         sum.timeouts += u64::from(error == libc::ETIMEDOUT);
         sum.looks += u64::from(look.is_some());
         sum.nested += u64::from(look == Some(Look::Waited));
+        sum.suspended += u64::from(look == Some(Look::Suspended));
         sum.in_calls += u64::from(look == Some(Look::Called));
         sum.waiters.entry(open.function).or_default().add(took);
         if let Some(holder) = holder {
@@ -353,7 +442,28 @@ fn pop_if(waiting: &mut Vec<Open>, is: impl FnOnce(&Open) -> bool) -> Option<Ope
 }
 
 impl Sink for Collect<'_> {
+    fn resumed(&mut self, strand: StrandId, _: Option<StrandId>, thread: usize, _: Nanos) {
+        self.stacks.resumed(strand, thread);
+        self.runs(thread, strand);
+    }
+
+    fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {
+        let suspended = self.stacks.suspended(strand, thread, time);
+        if self.watched == 0 {
+            return;
+        }
+        for open in self.waiting.values_mut().flatten() {
+            if let Some(HolderWas::NotWaiting(_, strand)) = open.holder_was
+                && suspended.contains(&strand)
+            {
+                open.holder_was = None;
+            }
+        }
+    }
+
     fn enter(&mut self, call: &Call) {
+        self.stacks.enter(call.strand, call.thread, call.body);
+        self.runs(call.thread, call.strand);
         let calls = self.open.entry(call.strand).or_default();
         calls.push((call.function, call.enter));
     }
@@ -362,6 +472,7 @@ impl Sink for Collect<'_> {
         if span.span.end == End::Open {
             return;
         }
+        self.runs(span.thread, span.strand);
         let calls = self.open.entry(span.strand).or_default();
         // A coroutine may go on elsewhere before the call that suspended it has returned.
         let call = (span.span.function, span.span.enter);
@@ -370,6 +481,9 @@ impl Sink for Collect<'_> {
             None => _ = calls.pop(),
         }
         let depth = calls.len();
+        if span.body {
+            self.stacks.leave_body(span.strand, span.thread, call);
+        }
         // The call in which it waited has ended: it was cancelled, or left by a jump.
         let Some(waiting) = self.waiting.get_mut(&span.thread) else {
             return;
@@ -384,6 +498,7 @@ impl Sink for Collect<'_> {
 
     fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
         let time = event.time;
+        self.runs(thread, strand);
         match event.kind {
             EventKind::ObjectMet {
                 address,
@@ -429,6 +544,7 @@ impl Sink for Collect<'_> {
 
     fn ended(&mut self, strand: &Strand) {
         self.open.remove(&strand.id);
+        self.stacks.ended(strand.id);
         let label = |collect: &Self| {
             let name = collect.names.borrow_mut().strand(strand);
             let label = crate::strand_list::label(collect.trace, strand.id);

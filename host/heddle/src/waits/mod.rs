@@ -8,6 +8,7 @@ mod holding;
 mod key;
 mod labels;
 mod names;
+mod stacks;
 mod sum;
 mod waiters;
 mod wakeups;
@@ -15,7 +16,7 @@ mod wakeups;
 pub use blocked::{Again, Blocked, Has, HoldingThread, cycles};
 pub use labels::Labels;
 pub use names::{Describe, is_wrapper, own_function};
-pub use sum::{Functions, Lock, Stat};
+pub use sum::{Functions, Lock, Stat, Sum};
 
 use crate::names::Names;
 use anyhow::bail;

@@ -36,7 +36,12 @@ pub fn is_wrapper(symbol: &str) -> bool {
         "_ZNVSt",
         "_ZNVKSt",
     ];
-    BEGINNINGS.iter().any(|begin| symbol.starts_with(begin)) || symbol.contains("__gthread_")
+    BEGINNINGS.iter().any(|begin| symbol.starts_with(begin)) || is_gthread(symbol)
+}
+
+/// Whether a function is what the C++ library calls libc's by.
+fn is_gthread(symbol: &str) -> bool {
+    symbol.contains("__gthread_")
 }
 
 /// Whether a call that returns to `at` is by a function that left no trace of itself: libc and the
@@ -114,19 +119,37 @@ impl<'a> Describe<'a> {
         holder: &Holder,
         time: Nanos,
     ) -> Rc<str> {
-        let modules = self.trace.processes()[process].modules();
-        let mut innermost: Option<Rc<Location>> = None;
-        for &site in holder.sites.iter().take_while(|&&site| site != 0) {
-            let Some(site) = modules.complete(site, time) else {
-                break;
-            };
-            let location = names.caller(process, site, time);
-            if !is_wrapper(&location.symbol) {
-                return calling(names, &location);
+        let (sites, _) = self.sites(names, process, holder, time);
+        match sites.iter().find(|site| !is_wrapper(&site.symbol)) {
+            Some(own) => calling(names, own),
+            None => {
+                let innermost = sites.first();
+                innermost.map_or("?".into(), |wrapper| names.shown(wrapper).into())
             }
-            innermost.get_or_insert(location);
         }
-        innermost.map_or("?".into(), |location| names.shown(&location).into())
+    }
+
+    /// Where a holder took what it has, as far as code that keeps frame pointers tells, innermost
+    /// first; and how many of these are certain to be callers of one another: the first is where
+    /// libc was called, and one behind a caller that keeps no frame pointer is any that does, or
+    /// none at all.
+    pub fn sites(
+        &self,
+        names: &mut Names<'_>,
+        process: usize,
+        holder: &Holder,
+        time: Nanos,
+    ) -> (Vec<Rc<Location>>, usize) {
+        let modules = self.trace.processes()[process].modules();
+        let sites = holder.sites.iter().take_while(|&&site| site != 0);
+        let sites = sites.map_while(|&site| modules.complete(site, time));
+        let sites: Vec<_> = sites
+            .map(|site| names.caller(process, site, time))
+            .collect();
+        // Optimised code has these inline.
+        let keeps = sites.first().is_some_and(|site| is_gthread(&site.symbol));
+        let certain = if keeps { sites.len() } else { 1 };
+        (sites, certain)
     }
 
     /// The index of the thread with this number of the kernel's, at `time`.

@@ -72,6 +72,8 @@ pub struct Sum {
     pub looks: u64,
     /// Those of them through which the holder waited for another object.
     pub nested: u64,
+    /// Those of them through which the holder's strand was suspended.
+    pub suspended: u64,
     /// Those of them at which the holder was in a long call into the kernel.
     pub in_calls: u64,
 }
@@ -90,6 +92,7 @@ impl Sum {
             covered: Nanos(0),
             looks: 0,
             nested: 0,
+            suspended: 0,
             in_calls: 0,
         }
     }
@@ -196,6 +199,7 @@ impl Sum {
         self.covered = Nanos(self.covered.0.saturating_add(other.covered.0));
         self.looks += other.looks;
         self.nested += other.nested;
+        self.suspended += other.suspended;
         self.in_calls += other.in_calls;
         for (mine, others) in [
             (&mut self.waiters, other.waiters),

@@ -1,6 +1,6 @@
 //! What a trace's waits say of one lock.
 
-use crate::waits::{Lock, Waits};
+use crate::waits::{Lock, Sum, Waits};
 use heddle_trace_file::{Nanos, ObjectKind, Process, Trace};
 use std::cmp::Reverse;
 
@@ -30,9 +30,10 @@ pub enum Inside {
     NeverSeen,
     /// Several may have it.
     Several,
-    /// The holder waited for something else, or was in a long call into the kernel.
+    /// The holder waited for something else, was suspended, or was in a long call into the kernel.
     Waits {
         nested: u64,
+        suspended: u64,
         in_calls: u64,
         looks: u64,
     },
@@ -43,12 +44,20 @@ pub enum Inside {
 }
 
 impl Inside {
-    fn of(kind: ObjectKind, looks: u64, nested: u64, in_calls: u64) -> Self {
-        match (kind, looks, nested + in_calls) {
+    fn of(sum: &Sum) -> Self {
+        let Sum {
+            nested,
+            suspended,
+            in_calls,
+            looks,
+            ..
+        } = *sum;
+        match (sum.kind, looks, nested + suspended + in_calls) {
             (ObjectKind::RwLock, ..) => Inside::Several,
             (_, 0, _) => Inside::NeverSeen,
             (_, looks, 1..) => Inside::Waits {
                 nested,
+                suspended,
                 in_calls,
                 looks,
             },
@@ -110,12 +119,7 @@ pub fn of_all<'a>(trace: &Trace, found: &'a Waits) -> Vec<Advice<'a>> {
                 span,
                 limit: (span > Nanos(0)).then_some(limit),
                 conditions: again.min(limit),
-                inside: Inside::of(
-                    lock.kind,
-                    lock.sum.looks,
-                    lock.sum.nested,
-                    lock.sum.in_calls,
-                ),
+                inside: Inside::of(&lock.sum),
             }
         })
         .collect();
@@ -126,28 +130,34 @@ pub fn of_all<'a>(trace: &Trace, found: &'a Waits) -> Vec<Advice<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use heddle_trace_file::Addr;
+
+    fn inside(kind: ObjectKind, looks: u64, with: impl FnOnce(&mut Sum)) -> Inside {
+        let mut sum = Sum::new(kind, Addr(0));
+        sum.looks = looks;
+        with(&mut sum);
+        Inside::of(&sum)
+    }
 
     #[test]
     fn few_looks_say_nothing_and_one_find_says_that_it_waits() {
-        let of = |looks, nested| Inside::of(ObjectKind::Mutex, looks, nested, 0);
-        assert_eq!(of(0, 0), Inside::NeverSeen);
-        assert_eq!(of(10, 0), Inside::TooFew { looks: 10 });
-        assert_eq!(
-            of(300, 1),
-            Inside::Waits {
-                nested: 1,
-                in_calls: 0,
-                looks: 300
-            }
-        );
-        let called = Inside::of(ObjectKind::Mutex, 300, 0, 1);
-        assert!(matches!(called, Inside::Waits { in_calls: 1, .. }));
-        assert_eq!(Inside::of(ObjectKind::RwLock, 300, 0, 0), Inside::Several);
+        let mutex = |looks, with: fn(&mut Sum)| inside(ObjectKind::Mutex, looks, with);
+        assert_eq!(mutex(0, |_| {}), Inside::NeverSeen);
+        assert_eq!(mutex(10, |_| {}), Inside::TooFew { looks: 10 });
+        let finds: [fn(&mut Sum); 3] = [
+            |sum| sum.nested = 1,
+            |sum| sum.suspended = 1,
+            |sum| sum.in_calls = 1,
+        ];
+        for find in finds {
+            assert!(matches!(mutex(300, find), Inside::Waits { looks: 300, .. }));
+        }
+        assert_eq!(inside(ObjectKind::RwLock, 300, |_| {}), Inside::Several);
     }
 
     #[test]
     fn many_looks_without_a_find_limit_the_share() {
-        let most = |looks| match Inside::of(ObjectKind::Mutex, looks, 0, 0) {
+        let most = |looks| match inside(ObjectKind::Mutex, looks, |_| {}) {
             Inside::NoneSeen { most, .. } => most,
             other => panic!("{other:?}"),
         };

@@ -279,20 +279,24 @@ fn one(out: &mut dyn Write, advice: &Advice<'_>, several: bool, has_calls: bool)
         ),
         Inside::Waits {
             nested,
+            suspended,
             in_calls,
             looks,
         } => {
-            let waited = format!("waited for another lock or thread in {nested}");
-            let called = format!("was in a call into the kernel that took long in {in_calls}");
-            let what = match (nested, in_calls) {
-                (_, 0) => waited,
-                (0, _) => called,
-                _ => format!("{waited}, and {called},"),
-            };
+            let finds = [
+                ("waited for another lock or thread", nested),
+                ("was suspended", suspended),
+                ("was in a call into the kernel that took long", in_calls),
+            ];
+            let finds = finds.iter().filter(|(_, number)| *number > 0);
+            let finds: Vec<_> = finds
+                .map(|(what, number)| format!("{what} in {number}"))
+                .collect();
             writeln!(
                 out,
-                "    within it: its holder {what} of {looks} looks: \
-                 under a cooperative scheduler it must stay a lock"
+                "    within it: its holder {} of {looks} looks: \
+                 under a cooperative scheduler it must stay a lock",
+                finds.join(", ")
             )
         }
         Inside::TooFew { looks } => writeln!(
@@ -426,6 +430,7 @@ fn object(advice: &Advice<'_>) -> Value {
         "inside": advice.inside.word(),
         "looks": lock.sum.looks,
         "holder_waited": lock.sum.nested,
+        "holder_suspended": lock.sum.suspended,
         "holder_in_call": lock.sum.in_calls,
         "holder_waits_at_most": most,
     })

@@ -1,0 +1,274 @@
+//! Which strands each thread runs, which are suspended, and so whether a critical section runs: a
+//! lock is held by a thread, which may meanwhile run another strand than the one that took it.
+
+use heddle_strands::StrandId;
+use heddle_trace_file::{Addr, Nanos};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+/// Suspended strands that are looked at for one section.
+const MOST: usize = 1000;
+
+/// The strands of one process.
+#[derive(Default)]
+pub struct Stacks {
+    /// The strand that each thread ran at its latest event.
+    runs: FxHashMap<usize, StrandId>,
+    /// The strand that each thread ran before it resumed another, until a call of that follows.
+    before: FxHashMap<usize, StrandId>,
+    /// The strand on whose stack a coroutine runs: the one that has resumed it.
+    around: FxHashMap<StrandId, StrandId>,
+    /// The thread that ran a suspended strand last, and since when the strand is suspended.
+    suspended: FxHashMap<StrandId, (usize, Nanos)>,
+    /// The same by thread, in order of time.
+    of_thread: FxHashMap<usize, BTreeSet<(Nanos, StrandId)>>,
+    /// The function that a coroutine ran last: none of its calls is open while it is suspended.
+    bodies: FxHashMap<StrandId, (Addr, Nanos)>,
+    /// Threads that have run strands other than their own.
+    weave: FxHashSet<usize>,
+}
+
+/// Where the section is in which a lock was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// On a strand that its thread ran at its latest event.
+    Running(StrandId),
+    /// On one that is suspended since then, as far as events tell: its thread may have gone back to
+    /// it after its latest event.
+    Suspended(StrandId, Nanos),
+}
+
+impl Stacks {
+    /// A thread has an event of this strand.
+    pub fn runs(&mut self, thread: usize, strand: StrandId) {
+        self.runs.insert(thread, strand);
+        if strand != StrandId::of_thread(strand.process(), thread) {
+            self.weave.insert(thread);
+        }
+    }
+
+    /// The strand and those on whose stack it runs.
+    fn chain(&self, strand: StrandId) -> Vec<StrandId> {
+        let mut chain = vec![strand];
+        let mut at = strand;
+        while let Some(&around) = self.around.get(&at).filter(|it| !chain.contains(it)) {
+            chain.push(around);
+            at = around;
+        }
+        chain
+    }
+
+    /// A strand goes on, and those on whose stack it runs.
+    pub fn resumed(&mut self, strand: StrandId, thread: usize) {
+        if let Some(&before) = self.runs.get(&thread) {
+            self.before.insert(thread, before);
+        }
+        for strand in self.chain(strand) {
+            self.forget_suspended(strand);
+        }
+        self.runs(thread, strand);
+    }
+
+    /// A strand is suspended, and those on whose stack it runs: gives all of them. The call of a
+    /// coroutine's function has ended before if that alone is suspended.
+    pub fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) -> Vec<StrandId> {
+        let chain = self.chain(strand);
+        for &strand in &chain {
+            self.forget_suspended(strand);
+            self.suspended.insert(strand, (thread, time));
+            let of_thread = self.of_thread.entry(thread).or_default();
+            of_thread.insert((time, strand));
+        }
+        chain
+    }
+
+    fn forget_suspended(&mut self, strand: StrandId) {
+        if let Some((thread, since)) = self.suspended.remove(&strand)
+            && let Some(of_thread) = self.of_thread.get_mut(&thread)
+        {
+            of_thread.remove(&(since, strand));
+        }
+    }
+
+    /// A call begins; `body`: of a coroutine's function.
+    pub fn enter(&mut self, strand: StrandId, thread: usize, body: bool) {
+        let before = self.before.remove(&thread);
+        if let Some(before) = before.filter(|&before| body && before != strand) {
+            self.around.insert(strand, before);
+        }
+        self.runs(thread, strand);
+    }
+
+    /// A call of a coroutine's function ends: its thread goes on with the strand around it.
+    pub fn leave_body(&mut self, strand: StrandId, thread: usize, function: (Addr, Nanos)) {
+        self.bodies.insert(strand, function);
+        if let Some(around) = self.around.remove(&strand) {
+            self.runs(thread, around);
+        }
+    }
+
+    /// A strand will not run again.
+    pub fn ended(&mut self, strand: StrandId) {
+        self.forget_suspended(strand);
+        self.around.remove(&strand);
+        self.bodies.remove(&strand);
+    }
+
+    /// Whether a thread has run other strands than its own.
+    pub fn weaves(&self, thread: usize) -> bool {
+        self.weave.contains(&thread)
+    }
+
+    /// Since when a strand is suspended.
+    pub fn since(&self, strand: StrandId) -> Option<Nanos> {
+        self.suspended.get(&strand).map(|&(_, since)| since)
+    }
+
+    /// The function of a coroutine that is suspended.
+    pub fn body(&self, strand: StrandId) -> Option<(Addr, Nanos)> {
+        let body = self.bodies.get(&strand);
+        body.filter(|_| self.suspended.contains_key(&strand))
+            .copied()
+    }
+
+    /// Where the section is in which `thread` has taken a lock, at `held_since` or later; `None`:
+    /// that is not known. `rank`: which of the call sites that lead there is the first one in a
+    /// function that is open on a strand, if any is. `certain`: so many of these sites are certain
+    /// to be callers of one another; further ones may be of callers that the function whose section
+    /// it is has in common with others, so they cannot tell that it runs.
+    pub fn section(
+        &self,
+        process: usize,
+        thread: usize,
+        held_since: Nanos,
+        certain: usize,
+        mut rank: impl FnMut(StrandId) -> Option<usize>,
+    ) -> Option<Section> {
+        let own = StrandId::of_thread(process, thread);
+        if !self.weaves(thread) {
+            return Some(Section::Running(own));
+        }
+        let current = self.runs.get(&thread).copied().unwrap_or(own);
+        let mut ranked = |strand| Some((rank(strand)?, strand));
+        let chain = match self.suspended.contains_key(&current) {
+            true => Vec::new(),
+            false => self.chain(current),
+        };
+        let running = chain.into_iter().filter_map(&mut ranked);
+        let running = running.min_by_key(|&(rank, _)| rank);
+        // A strand that has rested since before the lock was taken has not taken it.
+        let all = self.of_thread.get(&thread).into_iter().flatten().rev();
+        let mut all = all.take_while(|&&(since, _)| since >= held_since);
+        let suspended = all.by_ref().take(MOST);
+        let suspended = suspended.filter_map(|&(since, strand)| Some((ranked(strand)?, since)));
+        // Of several, the one that was suspended last.
+        let suspended = suspended.min_by_key(|&((rank, _), _)| rank);
+        if all.next().is_some() {
+            return None;
+        }
+        let least = running.map_or(usize::MAX, |(rank, _)| rank);
+        match suspended {
+            Some(((rank, _), _)) if rank == least => None,
+            Some(((rank, strand), since)) if rank < least => {
+                Some(Section::Suspended(strand, since))
+            }
+            _ => running
+                .filter(|&(rank, _)| rank < certain)
+                .map(|(_, strand)| Section::Running(strand)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THREAD: usize = 0;
+
+    fn strand(number: usize) -> StrandId {
+        StrandId::of_thread(0, number)
+    }
+
+    fn section(stacks: &Stacks, held_since: u64, ranks: &[(usize, usize)]) -> Option<Section> {
+        let rank = |at: StrandId| {
+            let mut all = ranks.iter();
+            let found = all.find(|(number, _)| strand(*number) == at);
+            found.map(|&(_, rank)| rank)
+        };
+        stacks.section(0, THREAD, Nanos(held_since), 1, rank)
+    }
+
+    /// A thread that has gone from a fiber to another.
+    fn woven() -> Stacks {
+        let mut stacks = Stacks::default();
+        stacks.resumed(strand(8), THREAD);
+        stacks.suspended(strand(8), THREAD, Nanos(10));
+        stacks.resumed(strand(9), THREAD);
+        stacks
+    }
+
+    #[test]
+    fn a_thread_with_no_other_strand_runs_its_own() {
+        let mut stacks = Stacks::default();
+        assert_eq!(
+            section(&stacks, 0, &[]),
+            Some(Section::Running(strand(THREAD)))
+        );
+        stacks.runs(THREAD, strand(8));
+        assert_eq!(section(&stacks, 0, &[]), None);
+    }
+
+    #[test]
+    fn a_section_is_where_its_function_is_open_if_that_is_one_strand() {
+        let stacks = woven();
+        let suspended = Some(Section::Suspended(strand(8), Nanos(10)));
+        assert_eq!(
+            section(&stacks, 0, &[(9, 0)]),
+            Some(Section::Running(strand(9)))
+        );
+        assert_eq!(section(&stacks, 0, &[(8, 0)]), suspended);
+        assert_eq!(section(&stacks, 0, &[(8, 1), (9, 2)]), suspended);
+        assert_eq!(section(&stacks, 0, &[(8, 0), (9, 0)]), None);
+        // A caller may be one that both have in common.
+        assert_eq!(section(&stacks, 0, &[(9, 1)]), None);
+    }
+
+    #[test]
+    fn who_rests_since_before_a_lock_was_taken_has_not_taken_it() {
+        let stacks = woven();
+        assert_eq!(section(&stacks, 11, &[(8, 0)]), None);
+        assert_eq!(
+            section(&stacks, 11, &[(8, 0), (9, 0)]),
+            Some(Section::Running(strand(9)))
+        );
+    }
+
+    #[test]
+    fn a_strand_runs_while_a_coroutine_runs_on_its_stack_and_rests_with_it() {
+        let mut stacks = woven();
+        stacks.resumed(strand(20), THREAD);
+        stacks.enter(strand(20), THREAD, true);
+        assert_eq!(
+            section(&stacks, 0, &[(9, 0)]),
+            Some(Section::Running(strand(9)))
+        );
+        let both = [strand(20), strand(9)];
+        assert_eq!(stacks.suspended(strand(20), THREAD, Nanos(30)), both);
+        stacks.resumed(strand(8), THREAD);
+        assert_eq!(stacks.since(strand(9)), Some(Nanos(30)));
+        stacks.suspended(strand(8), THREAD, Nanos(40));
+        stacks.resumed(strand(20), THREAD);
+        assert_eq!(stacks.since(strand(9)), None);
+        // Its own call ends first if it alone is suspended.
+        stacks.leave_body(strand(20), THREAD, (Addr(1), Nanos(20)));
+        assert_eq!(
+            stacks.suspended(strand(20), THREAD, Nanos(50)),
+            [strand(20)]
+        );
+        assert_eq!(stacks.body(strand(20)), Some((Addr(1), Nanos(20))));
+        assert_eq!(
+            section(&stacks, 0, &[(9, 0)]),
+            Some(Section::Running(strand(9)))
+        );
+    }
+}
