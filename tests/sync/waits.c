@@ -1226,6 +1226,35 @@ static void nested(void) {
   run(3);
 }
 
+// A thread waits for a condition of `ledger` while it holds `outer`, for which another one waits.
+static void* hold_outer_for_news(void* number) {
+  (void)number;
+  pthread_mutex_lock(&outer);
+  pthread_mutex_lock(&ledger);
+  tell(&tids[1]);
+  while (told == 0) pthread_cond_wait(&news, &ledger);
+  pthread_mutex_unlock(&ledger);
+  pthread_mutex_unlock(&outer);
+  return NULL;
+}
+
+static void* tell_news_late(void* number) {
+  (void)number;
+  until_asleep(&tids[2]);
+  pthread_mutex_lock(&ledger);
+  told = 1;
+  pthread_cond_signal(&news);
+  pthread_mutex_unlock(&ledger);
+  return NULL;
+}
+
+static void nested_condition(void) {
+  routines[0] = hold_outer_for_news;
+  routines[1] = wait_for_outer;
+  routines[2] = tell_news_late;
+  run(3);
+}
+
 // In each of so many turns, one thread has the mutex until the other waits for it.
 enum { TURNS = 20 };
 
@@ -1528,6 +1557,7 @@ int main(int count, char** arguments) {
              {"forked", forked},
              {"forked-within", forked_within},
              {"nested", nested},
+             {"nested-condition", nested_condition},
              {"turns", turns},
              {"woven", woven},
              {"woven-within", woven_within},

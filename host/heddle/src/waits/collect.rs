@@ -215,8 +215,8 @@ impl<'a> Collect<'a> {
         self.waiting.entry(thread).or_default().push(open);
     }
 
-    /// A condition's wait lets its mutex go, so it says nothing of what its thread holds; nor does
-    /// a reader of several, of whom the latest alone is known.
+    /// A condition's wait lets its mutex go, so it says nothing of that one; nor does a reader of
+    /// several, of whom the latest alone is known.
     fn holder_was(&self, key: Key, wait: &Wait<'_>, time: Nanos) -> Option<HolderWas> {
         if !matches!(
             wait.kind,
@@ -236,8 +236,12 @@ impl<'a> Collect<'a> {
                     sure: false,
                 })),
             },
-            Some(open) if open.kind == ObjectKind::Condition || open.key == key => None,
-            Some(open) => Some(HolderWas::Waiting(thread, open.begin)),
+            Some(open) => {
+                let lets_go = open.kind == ObjectKind::Condition
+                    && open.mutex.is_none_or(|mutex| mutex == key);
+                let waits = open.key != key && !lets_go;
+                waits.then_some(HolderWas::Waiting(thread, open.begin))
+            }
         }
     }
 
