@@ -3,6 +3,7 @@
 
 use super::blocked::Blocked;
 use super::key::Key;
+use super::lives::Lives;
 use super::names::{Describe, Met, own_function};
 use super::stacks::{Section, Stacks};
 use super::sum::Sum;
@@ -47,9 +48,12 @@ pub struct Collect<'a> {
     wakeups: Wakeups,
     /// The waits of each thread that began last.
     latest: FxHashMap<usize, Latest>,
+    lives: &'a Lives,
     /// Of the process's first event and its last.
     first: Nanos,
     last: Nanos,
+    /// Until when its threads lived, where that is known.
+    until: Nanos,
     blocked: Vec<Open>,
     /// Labels of strands that waits had not ended of.
     labels: FxHashMap<StrandId, Rc<str>>,
@@ -131,7 +135,12 @@ struct Suspended {
 }
 
 impl<'a> Collect<'a> {
-    pub fn new(trace: &'a Trace, process: usize, names: Rc<RefCell<Names<'a>>>) -> Self {
+    pub fn new(
+        trace: &'a Trace,
+        process: usize,
+        names: Rc<RefCell<Names<'a>>>,
+        lives: &'a Lives,
+    ) -> Self {
         Collect {
             trace,
             process,
@@ -148,6 +157,8 @@ impl<'a> Collect<'a> {
             latest: FxHashMap::default(),
             first: Nanos(u64::MAX),
             last: Nanos(0),
+            until: Nanos(0),
+            lives,
             blocked: Vec::new(),
             labels: FxHashMap::default(),
             announced: Vec::new(),
@@ -328,9 +339,19 @@ impl<'a> Collect<'a> {
         }
     }
 
-    /// From the first event to the last.
+    /// From the first event to the last, or to the end of the threads where that is known.
     pub fn span(&self) -> Nanos {
-        Nanos(self.last.0.saturating_sub(self.first.0))
+        let end = self.last.max(self.until);
+        Nanos(end.0.saturating_sub(self.first.0))
+    }
+
+    /// Until when a thread lived whose end it did not record; `None`: that is not known.
+    fn until(&self, thread: usize) -> Option<Nanos> {
+        let process = &self.trace.processes()[self.process];
+        // Exec leaves one thread of its number, which has ended all the same.
+        let until = self.lives.until(&process.threads()[thread]);
+        let until = until.filter(|_| !process.replaced());
+        until.or_else(|| process.ended().then_some(self.last))
     }
 
     /// Adds the time in which somebody waited, if this was the last one to do so.
@@ -360,18 +381,7 @@ impl<'a> Collect<'a> {
         }
         let took = time - open.begin;
         let look = self.look(&open, error);
-        let holder = open.holder.filter(|_| open.is_for_lock);
-        let names = &mut *self.names.borrow_mut();
-        let name = |holder: Holder| {
-            let (process, time) = (self.process, open.begin);
-            let function = self.describe.holder(names, process, &holder, time);
-            // The trace knows no call of a holder in another process, or from before a fork.
-            match &*function {
-                "?" => self.describe.thread_name(process, holder.tid, time).into(),
-                _ => function,
-            }
-        };
-        let holder: Option<Rc<str>> = holder.map(name);
+        let holder = self.holder(&open);
         let sum = self.sums.entry(open.key);
         let sum = sum.or_insert_with(|| Sum::new(open.kind, open.address));
         sum.all.add(took);
@@ -386,13 +396,41 @@ impl<'a> Collect<'a> {
         }
     }
 
+    /// The function in which a holder took what is waited for; where that is not known, the thread.
+    fn holder(&self, open: &Open) -> Option<Rc<str>> {
+        let holder = open.holder.filter(|_| open.is_for_lock)?;
+        let (process, time) = (self.process, open.begin);
+        let names = &mut *self.names.borrow_mut();
+        let function = self.describe.holder(names, process, &holder, time);
+        // The trace knows no call of a holder in another process, or from before a fork.
+        Some(match &*function {
+            "?" => self.describe.thread_name(process, holder.tid, time).into(),
+            _ => function,
+        })
+    }
+
+    /// Counts the waits that have not ended, up to the ends of their threads.
+    fn count_blocked(&mut self) -> Vec<Open> {
+        let blocked = std::mem::take(&mut self.blocked);
+        for open in &blocked {
+            let until = self.until(open.thread);
+            self.cover(open, until.unwrap_or(self.last));
+            let sum = self.sum(open.key, open.kind, open.address);
+            sum.open += 1;
+            sum.endless += u64::from(until.is_none());
+            sum.waiters.entry(open.function.clone()).or_default().open += 1;
+        }
+        blocked
+    }
+
     /// Gives what was found to those that sum up.
     pub fn finish(
-        self,
+        mut self,
         describe: &mut Describe<'_>,
         sums: &mut BTreeMap<Key, Sum>,
         blocked: &mut Vec<Blocked>,
     ) {
+        let left = self.count_blocked();
         describe.met.extend(self.describe.met);
         sums.extend(self.sums.into_iter().map(|(key, mut sum)| {
             // At a barrier for one thread nobody waits.
@@ -402,11 +440,7 @@ impl<'a> Collect<'a> {
             (key, sum)
         }));
         let replaced = self.trace.processes()[self.process].replaced();
-        for open in self.blocked {
-            let sum = sums.entry(open.key);
-            let sum = sum.or_insert_with(|| Sum::new(open.kind, open.address));
-            sum.open += 1;
-            sum.waiters.entry(open.function.clone()).or_default().open += 1;
+        for open in left {
             // Exec has ended its thread.
             if replaced {
                 continue;
@@ -595,13 +629,15 @@ impl Sink for Collect<'_> {
         let thread = &self.trace.processes()[self.process].threads()[strand.thread()];
         self.first = self.first.min(thread.first());
         self.last = self.last.max(strand.last);
+        if let Some(until) = self.until(strand.thread()) {
+            self.until = self.until.max(until);
+        }
         for open in left.into_iter().flatten() {
             if thread.ended() {
                 self.end(open, strand.last, 0);
             } else {
                 let label = label(self);
                 self.labels.entry(open.strand).or_insert(label);
-                self.cover(&open, strand.last);
                 self.blocked.push(open);
             }
         }

@@ -2,27 +2,21 @@
 
 use super::blocked::{Again, Blocked, Has, MutexAgain};
 use super::holding::Holding;
+use super::lives::Lives;
 use super::names::Describe;
 use super::wakeups::Woken;
 use crate::names::Names;
-use heddle_trace_file::{Error, Holder, Nanos, ObjectKind, Objects, Trace};
-use std::collections::HashMap;
+use heddle_trace_file::{Holder, ObjectKind, Objects};
 
 /// Fills in names, and who has each object at the end.
-///
-/// # Errors
-/// The file of switches has changed since it was opened.
 pub fn complete(
     blocked: &mut [Blocked],
     counted: &[Objects],
     names: &mut Names<'_>,
     describe: &Describe<'_>,
-) -> Result<(), Error> {
+    lives: &Lives,
+) {
     let holding = Holding { counted, describe };
-    let ends = match blocked.is_empty() {
-        true => HashMap::new(),
-        false => ends(describe.trace)?,
-    };
     for wait in blocked.iter_mut() {
         let (Some(key), Some(kind)) = (wait.key, wait.kind) else {
             continue;
@@ -35,28 +29,12 @@ pub fn complete(
         if let Some(Has::Thread(thread)) = &mut wait.has {
             let tid = thread.place.map(|place| holding.tid(place));
             // Who ended later may have been killed together with the strand that waits.
-            let end = tid.and_then(|tid| ends.get(&tid));
-            thread.ended |= end.is_some_and(|&end| end <= wait.since);
+            let end = tid.and_then(|tid| lives.end(tid));
+            thread.ended |= end.is_some_and(|end| end <= wait.since);
         }
         wait.again = again(&holding, names, wait);
     }
     blocked.sort_by_key(|wait| (wait.strand, wait.since));
-    Ok(())
-}
-
-/// When threads ended, by the kernel's number of the latest of that number, where
-/// `heddle record --sched` has that: also of those that were killed, or left by `_exit`.
-fn ends(trace: &Trace) -> Result<HashMap<u32, Nanos>, Error> {
-    let Some(switches) = trace.switches()? else {
-        return Ok(HashMap::new());
-    };
-    let lives: HashMap<u32, Nanos> = switches
-        .lives
-        .iter()
-        .map(|life| (life.tid, life.to))
-        .collect();
-    let ended = lives.into_iter().filter(|&(_, to)| to < switches.told);
-    Ok(ended.collect())
 }
 
 /// Says what a strand does after its wait for a condition was ended by a wake-up. Where it waits

@@ -7,6 +7,7 @@ mod complete;
 mod holding;
 mod key;
 mod labels;
+mod lives;
 mod names;
 mod stacks;
 mod sum;
@@ -24,6 +25,7 @@ use collect::Collect;
 use heddle_calls::Loose;
 use heddle_strands::{Analysis, Unresolved};
 use heddle_trace_file::{Nanos, Objects, Process, Remarks, Trace};
+use lives::Lives;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -32,7 +34,7 @@ use std::rc::Rc;
 pub struct Waits {
     /// The objects, by process and name.
     pub locks: Vec<Lock>,
-    /// From each process's first event to its last.
+    /// From each process's first event to its last, or to its threads' ends where these are known.
     pub spans: Vec<Nanos>,
     /// The strands whose waits had not ended when the records did.
     pub blocked: Vec<Blocked>,
@@ -58,7 +60,8 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
         .collect();
     let names = Rc::new(RefCell::new(names));
     let analysis = Analysis::new(trace, names.borrow_mut().images());
-    let make = |process| Collect::new(trace, process, names.clone());
+    let lives = Lives::of(trace)?;
+    let make = |process| Collect::new(trace, process, names.clone(), &lives);
     let decoded = analysis.stream(make, |_, _, _| true)?;
     let mut blocked = Vec::new();
     let mut sums = BTreeMap::new();
@@ -77,7 +80,7 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
     }
     let whole = trace.lost_counts().operations == 0 && counted.iter().all(Objects::whole);
     let names = &mut names.borrow_mut();
-    complete::complete(&mut blocked, &counted, names, &describe)?;
+    complete::complete(&mut blocked, &counted, names, &describe, &lives);
     let locks = sum::locks(sums, &counted, names, &describe);
     let listed = locks.iter().all(|lock| lock.taken.is_some());
     Ok(Waits {

@@ -61,12 +61,14 @@ pub struct Sum {
     pub timeouts: u64,
     /// Those that have not ended.
     pub open: u64,
+    /// Those of them of which it is not known how long they went on.
+    pub endless: u64,
     pub waiters: Functions,
     /// Who had it when a wait began.
     pub holders: Functions,
     /// Who woke waiters, and how often.
     pub wakers: BTreeMap<Rc<str>, u64>,
-    /// Time in which at least one thread waited.
+    /// Time in which at least one thread waited, as far as it is known.
     pub covered: Nanos,
     /// Waits that began while it was held, and that tell whether the holder waited, too.
     pub looks: u64,
@@ -86,6 +88,7 @@ impl Sum {
             all: Stat::default(),
             timeouts: 0,
             open: 0,
+            endless: 0,
             waiters: BTreeMap::new(),
             holders: BTreeMap::new(),
             wakers: BTreeMap::new(),
@@ -196,6 +199,7 @@ impl Sum {
         self.all.merge(&other.all);
         self.timeouts += other.timeouts;
         self.open += other.open;
+        self.endless += other.endless;
         self.covered = Nanos(self.covered.0.saturating_add(other.covered.0));
         self.looks += other.looks;
         self.nested += other.nested;

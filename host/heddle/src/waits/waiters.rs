@@ -6,22 +6,36 @@ use rustc_hash::FxHashMap;
 
 /// The objects that somebody waits for now.
 #[derive(Default)]
-pub struct Waiters(FxHashMap<Key, (u64, Nanos)>);
+pub struct Waiters(FxHashMap<Key, Now>);
+
+struct Now {
+    waiters: u64,
+    since: Nanos,
+    /// When one ended waiting that did so last of those that have.
+    until: Nanos,
+}
 
 impl Waiters {
     /// One more waits.
     pub fn begin(&mut self, key: Key, time: Nanos) {
-        self.0.entry(key).or_insert((0, time)).0 += 1;
+        let now = self.0.entry(key).or_insert(Now {
+            waiters: 0,
+            since: time,
+            until: time,
+        });
+        now.waiters += 1;
     }
 
-    /// One has ended waiting; if nobody waits any more, the time in which somebody did.
+    /// One has ended waiting, maybe before others that were told of; if nobody waits any more, the
+    /// time in which somebody did.
     pub fn end(&mut self, key: Key, time: Nanos) -> Option<Nanos> {
-        let (waiters, since) = self.0.get_mut(&key)?;
-        *waiters -= 1;
-        if *waiters > 0 {
+        let now = self.0.get_mut(&key)?;
+        now.waiters -= 1;
+        now.until = now.until.max(time);
+        if now.waiters > 0 {
             return None;
         }
-        let took = Nanos(time.0.saturating_sub(since.0));
+        let took = now.until - now.since;
         self.0.remove(&key);
         Some(took)
     }
@@ -83,5 +97,15 @@ mod tests {
         assert_eq!(waiters.end(other, Nanos(35)), Some(Nanos(20)));
         assert_eq!(waiters.end(one, Nanos(40)), Some(Nanos(30)));
         assert_eq!(waiters.end(one, Nanos(50)), None);
+    }
+
+    #[test]
+    fn who_is_told_of_last_need_not_have_waited_longest() {
+        let one = Key::Number(0, 1);
+        let mut waiters = Waiters::default();
+        waiters.begin(one, Nanos(10));
+        waiters.begin(one, Nanos(20));
+        assert_eq!(waiters.end(one, Nanos(50)), None);
+        assert_eq!(waiters.end(one, Nanos(30)), Some(Nanos(40)));
     }
 }

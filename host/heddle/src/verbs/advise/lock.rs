@@ -10,12 +10,13 @@ const ENOUGH: u64 = 11;
 /// What is known of a lock.
 pub struct Advice<'a> {
     pub lock: &'a Lock,
-    /// From the first event of its process to the last.
+    /// From the first event of its process to the last, or to its threads' ends where these are
+    /// known.
     pub span: Nanos,
     /// What the run can be shorter without the waits for it, at most: the time in which at least
     /// one thread waited. A chain of work in which each part waits for the one before leads from
     /// the begin of a run to its end, and without the lock it loses its waits for that and nothing
-    /// else. `None`: no time was recorded.
+    /// else. `None`: no time was recorded, or not how long waits for it went on that had not ended.
     pub limit: Option<Nanos>,
     /// The part of it in which a thread waited for a condition: within that it takes a mutex again,
     /// and which one is not recorded.
@@ -91,7 +92,7 @@ impl Advice<'_> {
     }
 }
 
-/// Of every lock; that with the highest limit first.
+/// Of every lock; those without a known limit and then that with the highest first.
 pub fn of_all<'a>(trace: &Trace, found: &'a Waits) -> Vec<Advice<'a>> {
     let span = |pid: u32| {
         let all = trace.processes().iter().zip(&found.spans);
@@ -117,13 +118,18 @@ pub fn of_all<'a>(trace: &Trace, found: &'a Waits) -> Vec<Advice<'a>> {
             Advice {
                 lock,
                 span,
-                limit: (span > Nanos(0)).then_some(limit),
+                limit: (span > Nanos(0) && lock.sum.endless == 0).then_some(limit),
                 conditions: again.min(limit),
                 inside: Inside::of(&lock.sum),
             }
         })
         .collect();
-    all.sort_by_key(|advice| (Reverse(advice.limit), Reverse(advice.lock.taken)));
+    // A wait that went on for a time that is not known may be the longest.
+    all.sort_by_key(|advice| {
+        let lock = advice.lock;
+        let endless = lock.sum.endless;
+        (Reverse(endless), Reverse(advice.limit), Reverse(lock.taken))
+    });
     all
 }
 

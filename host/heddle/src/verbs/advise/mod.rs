@@ -267,7 +267,7 @@ fn one(out: &mut dyn Write, advice: &Advice<'_>, several: bool, has_calls: bool)
             .map_or_else(|| "a number of times that is not known".to_owned(), times),
         counted(lock.blocked, "operation")
     )?;
-    gain(out, advice)?;
+    gain(out, advice, has_calls)?;
     match advice.inside {
         Inside::NeverSeen => writeln!(
             out,
@@ -325,8 +325,20 @@ fn one(out: &mut dyn Write, advice: &Advice<'_>, several: bool, has_calls: bool)
     }
 }
 
-fn gain(out: &mut dyn Write, advice: &Advice<'_>) -> io::Result<()> {
+fn gain(out: &mut dyn Write, advice: &Advice<'_>, has_switches: bool) -> io::Result<()> {
     let Some(limit) = advice.limit else {
+        let endless = advice.lock.sum.endless;
+        if endless > 0 {
+            let more = match has_switches {
+                true => "",
+                false => ": heddle record --sched",
+            };
+            return writeln!(
+                out,
+                "    gain without it: not known, as {} for it had not ended, for how long is not recorded{more}",
+                counted(endless, "wait")
+            );
+        }
         return writeln!(
             out,
             "    gain without it: not known, as no time was recorded"
