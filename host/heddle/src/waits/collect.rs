@@ -414,11 +414,15 @@ impl<'a> Collect<'a> {
         let blocked = std::mem::take(&mut self.blocked);
         for open in &blocked {
             let until = self.until(open.thread);
+            let holder = self.holder(open);
             self.cover(open, until.unwrap_or(self.last));
             let sum = self.sum(open.key, open.kind, open.address);
             sum.open += 1;
             sum.endless += u64::from(until.is_none());
             sum.waiters.entry(open.function.clone()).or_default().open += 1;
+            if let Some(holder) = holder {
+                sum.holders.entry(holder).or_default().open += 1;
+            }
         }
         blocked
     }

@@ -35,7 +35,7 @@ pub fn by_time(functions: &Functions) -> Vec<(&str, &Stat)> {
         .iter()
         .map(|(name, stat)| (name.as_ref(), stat))
         .collect();
-    all.sort_by_key(|(_, stat)| (Reverse(stat.total), Reverse(stat.waits)));
+    all.sort_by_key(|(_, stat)| (Reverse(stat.total), Reverse(stat.begun())));
     all
 }
 
