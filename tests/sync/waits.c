@@ -174,6 +174,23 @@ static void missed(void) {
   die(1);
 }
 
+// Three signals come for one waiter, which cannot go on until the last one: the first wakes it.
+static void* ring_thrice(void* number) {
+  atomic_store(&ready, 1);
+  until_asleep(&tids[0]);
+  pthread_mutex_lock(&ledger);
+  for (int i = 0; i < 3; ++i) pthread_cond_signal(&news);
+  pthread_mutex_unlock(&ledger);
+  return number;
+}
+
+static void rung(void) {
+  routines[0] = wait_for_news;
+  routines[1] = ring_thrice;
+  run(2);
+  printf("condition news 1\n");
+}
+
 // Three threads, three mutexes, each takes two of them in turn.
 static void* deadly(void* number) {
   const long i = (long)number;
@@ -1516,6 +1533,7 @@ int main(int count, char** arguments) {
   } all[] = {{"holder", holder},
              {"convoy", convoy},
              {"missed", missed},
+             {"rung", rung},
              {"deadlock", deadlock},
              {"cancelled-into", cancelled_into},
              {"relock", relock},

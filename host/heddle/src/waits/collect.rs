@@ -449,6 +449,7 @@ impl<'a> Collect<'a> {
             if replaced {
                 continue;
             }
+            let late = sums.get(&open.key).map_or(0, |sum| sum.late);
             let label = self.labels.get(&open.strand).cloned();
             blocked.push(Blocked {
                 strand: open.strand,
@@ -470,7 +471,7 @@ impl<'a> Collect<'a> {
                 mutex: open.mutex,
                 woken: self.wakeups.of(open.key, open.thread, open.begin),
                 again: None,
-                unmet: 0,
+                unmet: late,
             });
         }
         blocked.extend(self.announced);
@@ -572,12 +573,15 @@ impl Sink for Collect<'_> {
             } => {
                 let function = self.function(strand, site, time);
                 let key = Key::Number(self.process, number);
-                self.wakeups.wake(key, time, all);
+                let wakes = self.wakeups.wake(key, time, all);
                 let met = self.describe.met.get(&key);
                 let met = met.map(|met| (met.kind, met.address));
                 if let Some((kind, address)) = met {
                     let sum = self.sum(key, kind, address);
-                    *sum.wakers.entry(function).or_default() += 1;
+                    match wakes {
+                        true => *sum.wakers.entry(function).or_default() += 1,
+                        false => sum.late += 1,
+                    }
                 }
             }
             _ => {}

@@ -24,7 +24,7 @@ pub fn complete(
         let object = holding.object(key);
         let fallback = object.map_or((false, 0), |object| (object.made, object.site));
         wait.object = describe.object(names, key, kind, wait.address, fallback);
-        wait.unmet = object.map_or(0, |object| object.unmet);
+        wait.unmet += object.map_or(0, |object| object.unmet);
         wait.has = holding.of(names, wait);
         if let Some(Has::Thread(thread)) = &mut wait.has {
             let tid = thread.place.map(|place| holding.tid(place));

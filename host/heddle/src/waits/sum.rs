@@ -68,6 +68,8 @@ pub struct Sum {
     pub holders: Functions,
     /// Who woke waiters, and how often.
     pub wakers: BTreeMap<Rc<str>, u64>,
+    /// Wake-ups for which all who waited had been woken already.
+    pub late: u64,
     /// Time in which at least one thread waited, as far as it is known.
     pub covered: Nanos,
     /// Waits that began while it was held, and that tell whether the holder waited, too.
@@ -92,6 +94,7 @@ impl Sum {
             waiters: BTreeMap::new(),
             holders: BTreeMap::new(),
             wakers: BTreeMap::new(),
+            late: 0,
             covered: Nanos(0),
             looks: 0,
             nested: 0,
@@ -120,7 +123,7 @@ pub struct Lock {
     pub blocked: u64,
     /// Operations that wake somebody up, where they are counted.
     pub given: Option<u64>,
-    /// Those of them that found nobody waiting, of a condition.
+    /// Those of them that found nobody waiting who was not woken already, of a condition.
     pub unmet: u64,
     /// Of a semaphore: those of them by the thread that had taken it last.
     pub returned: u64,
@@ -168,7 +171,7 @@ pub fn locks(
             lock.taken = lock.taken.map(|taken| taken + object.taken);
             lock.blocked += object.blocked;
             lock.given = object.given.map(|given| given + lock.given.unwrap_or(0));
-            lock.unmet += object.unmet;
+            lock.unmet += object.unmet + sum.late;
             lock.returned += object.returned;
         } else {
             lock.taken = None;
@@ -200,6 +203,7 @@ impl Sum {
         self.timeouts += other.timeouts;
         self.open += other.open;
         self.endless += other.endless;
+        self.late += other.late;
         self.covered = Nanos(self.covered.0.saturating_add(other.covered.0));
         self.looks += other.looks;
         self.nested += other.nested;

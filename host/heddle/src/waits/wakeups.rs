@@ -63,11 +63,15 @@ impl Wakeups {
     }
 
     /// One of the waiters is woken, or all of them. As many wake-ups as waiters wake all: each is
-    /// for one that no other has woken, unless it may be for one of another process.
-    pub fn wake(&mut self, key: Key, time: Nanos, all: bool) {
+    /// for one that no other has woken, unless it may be for one of another process. Gives whether
+    /// it may have woken somebody: not if others have woken all, who have not gone on yet.
+    pub fn wake(&mut self, key: Key, time: Nanos, all: bool) -> bool {
         let Some(waiters) = self.0.get_mut(&key) else {
-            return;
+            return true;
         };
+        if !waiters.shared && waiters.asleep.is_empty() && !waiters.woken.is_empty() {
+            return false;
+        }
         waiters.wakes += 1;
         waiters.last = time;
         if all || (!waiters.shared && waiters.wakes >= waiters.asleep.len()) {
@@ -75,6 +79,7 @@ impl Wakeups {
             let asleep = waiters.asleep.drain(..);
             waiters.woken.extend(asleep.map(|waiter| (waiter, time)));
         }
+        true
     }
 
     /// What is known of one that has begun to wait.
@@ -131,6 +136,17 @@ mod tests {
     }
 
     #[test]
+    fn a_wake_up_wakes_nobody_where_all_have_been_woken_until_one_waits_anew() {
+        let mut wakeups = waiting(2);
+        let mut wake = |time, all| wakeups.wake(KEY, Nanos(time), all);
+        assert_eq!([wake(10, false), wake(11, false)], [true; 2]);
+        assert_eq!([wake(12, false), wake(13, true)], [false; 2]);
+        wakeups.begin(KEY, 2, Nanos(14), false);
+        assert!(wakeups.wake(KEY, Nanos(15), false));
+        assert!(!wakeups.wake(KEY, Nanos(16), false));
+    }
+
+    #[test]
     fn a_broadcast_wakes_all_that_wait_and_nobody_who_comes_later() {
         let mut wakeups = waiting(3);
         wakeups.wake(KEY, Nanos(10), true);
@@ -151,6 +167,7 @@ mod tests {
         assert_eq!(of(&wakeups, 0), perhaps);
         wakeups.wake(KEY, Nanos(11), true);
         assert_eq!(of(&wakeups, 0), Woken::Surely(Nanos(11)));
+        assert!(wakeups.wake(KEY, Nanos(12), false));
     }
 
     #[test]
