@@ -185,6 +185,22 @@ void rwlocks() {
   std::printf("rwlock (anonymous namespace)::archive 2\n");
 }
 
+// Two locks at once are taken by a function of the library's, which may keep nothing of its caller.
+[[gnu::noinline]] void hold_both() {
+  const std::scoped_lock guard(shared.lock, letters);
+  ++shared.balance;
+  ready = 1;
+  until_asleep();
+}
+
+void at_once() {
+  std::thread holder(hold_both);
+  std::thread waiter(want);
+  holder.join();
+  waiter.join();
+  std::printf("mutex (anonymous namespace)::shared.lock %ld\n", shared.balance);
+}
+
 void descend(int levels) {
   const std::lock_guard guard(deep);
   if (levels > 1) descend(levels - 1);
@@ -263,7 +279,8 @@ int main(int count, char** arguments) {
     void (*run)();
   } all[] = {{"mutexes", mutexes}, {"members", members}, {"conditions", conditions},
              {"rwlocks", rwlocks}, {"deep", deep_ones},  {"futexes", futexes},
-             {"many", many},       {"jumps", jumps},     {"local", local}};
+             {"many", many},       {"jumps", jumps},     {"local", local},
+             {"at-once", at_once}};
   for (const auto& each : all) {
     if (count > 1 && std::strcmp(arguments[1], each.name) == 0) {
       each.run();

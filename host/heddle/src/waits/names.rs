@@ -44,6 +44,39 @@ fn is_gthread(symbol: &str) -> bool {
     symbol.contains("__gthread_")
 }
 
+/// Whether a function is a part of the C++ library that takes locks for who calls it, and so never
+/// has the program's own code within it, as what runs a thread's function may have.
+fn takes_locks(function: &Location) -> bool {
+    const BEGINNINGS: [&str; 14] = [
+        "std::lock(",
+        "std::try_lock(",
+        "std::__detail::__lock_impl(",
+        "std::__detail::__try_lock_impl(",
+        "std::mutex::",
+        "std::timed_mutex::",
+        "std::recursive_mutex::",
+        "std::recursive_timed_mutex::",
+        "std::shared_mutex::",
+        "std::shared_timed_mutex::",
+        "std::lock_guard::",
+        "std::scoped_lock::",
+        "std::shared_lock::",
+        "std::unique_lock::",
+    ];
+    let short = function.short();
+    is_gthread(&function.symbol) || BEGINNINGS.iter().any(|begin| short.starts_with(begin))
+}
+
+/// A function for people; where only a part of the C++ library is known that it has called to take
+/// a lock, that part.
+fn told(names: &Names<'_>, function: &Location) -> Rc<str> {
+    let shown = names.shown(function);
+    match takes_locks(function) {
+        true => format!("a function that called {shown}").into(),
+        false => shown.into(),
+    }
+}
+
 /// Whether a call that returns to `at` is by a function that left no trace of itself: libc and the
 /// C++ library call what a thread begins with from such a place, and that has ended by a jump to
 /// what it called last (a tail call).
@@ -67,13 +100,13 @@ fn calling(names: &Names<'_>, at: &Location) -> Rc<str> {
             names.shown(at)
         )
         .into(),
-        false => names.shown(at).into(),
+        false => told(names, at),
     }
 }
 
 /// The function in whose code `site` is, if it is no wrapper and lies in another module than the
 /// innermost of the open `calls`, which come innermost first: code without hooks. Else that call's,
-/// wrappers left out. Empty, if nothing is known.
+/// wrappers left out; a wrapper, if nothing else is known. Empty, if nothing is.
 pub fn own_function(
     names: &mut Names<'_>,
     process: usize,
@@ -97,7 +130,7 @@ pub fn own_function(
     };
     let foreign = at.clone().filter(is_foreign);
     match foreign.or(own).or(innermost) {
-        Some(found) => names.shown(&found).into(),
+        Some(found) => told(names, &found),
         None => at.map_or("".into(), |at| calling(names, &at)),
     }
 }
@@ -124,7 +157,7 @@ impl<'a> Describe<'a> {
             Some(own) => calling(names, own),
             None => {
                 let innermost = sites.first();
-                innermost.map_or("?".into(), |wrapper| names.shown(wrapper).into())
+                innermost.map_or("?".into(), |wrapper| told(names, wrapper))
             }
         }
     }
