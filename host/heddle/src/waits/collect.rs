@@ -435,7 +435,7 @@ impl<'a> Collect<'a> {
         blocked: &mut Vec<Blocked>,
     ) {
         let left = self.count_blocked();
-        describe.met.extend(self.describe.met);
+        describe.extend(self.describe.met);
         sums.extend(self.sums.into_iter().map(|(key, mut sum)| {
             // At a barrier for one thread nobody waits.
             if sum.kind == ObjectKind::Barrier && sum.all.waits == 0 {

@@ -161,10 +161,9 @@ impl<'a> Holding<'a, '_> {
     }
 
     /// Whether two processes have a common ancestor, or one of them is the other's, in which an
-    /// object at this address was initialised before they were forked, and none was since. A
-    /// process is forked before its first event.
+    /// object at this address was initialised before they were forked, and none was since.
     fn made_before_forks(&self, one: usize, other: usize, address: Addr, kind: ObjectKind) -> bool {
-        let lines = [self.line(one), self.line(other)];
+        let lines = [self.describe.line(one), self.describe.line(other)];
         let left = |process| {
             let times = lines.iter().map(|line| {
                 let at = line.iter().find(|(at, _)| *at == process);
@@ -172,12 +171,9 @@ impl<'a> Holding<'a, '_> {
             });
             times.collect::<Option<Vec<_>>>()?.into_iter().min()
         };
-        let made = |process: usize| {
-            let of_process = self.describe.met.iter().filter(move |(key, met)| {
-                let (Key::Number(at, _) | Key::Address(at, _)) = key;
-                *at == process && met.made && met.address == address && met.kind == kind
-            });
-            of_process.map(|(_, met)| met.time).max()
+        let made = |process| {
+            let met = self.describe.made(process, (address, kind), END);
+            met.map(|met| met.time)
         };
         // Nearest first.
         for &(process, _) in &lines[0] {
@@ -188,20 +184,6 @@ impl<'a> Holding<'a, '_> {
             }
         }
         false
-    }
-
-    /// A process and those that it descends from, with the time when its line left each of them.
-    fn line(&self, process: usize) -> Vec<(usize, Nanos)> {
-        let trace = self.describe.trace;
-        let mut line = vec![(process, END)];
-        let mut at = process;
-        while let Some((forker, _)) = trace.forked_by(at) {
-            let threads = trace.processes()[at].threads().iter();
-            let first = threads.map(|thread| thread.first()).min();
-            line.push((forker.process, first.unwrap_or_default()));
-            at = forker.process;
-        }
-        line
     }
 
     /// Who has a lock. What its object says is later than what libc said when the wait began, if

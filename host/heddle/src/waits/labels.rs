@@ -14,8 +14,8 @@ use std::sync::Arc;
 pub struct Labels(HashMap<Key, Arc<str>>);
 
 impl Labels {
-    /// Looks all names up. Where only the call tells in which an object was first used, the trace
-    /// is read until all of these calls were seen.
+    /// Looks all names up. Where only the call tells in which an object was first used, or whether
+    /// it was initialised before a fork, the trace is read until all of these calls were seen.
     ///
     /// # Errors
     /// What reading the trace gives.
@@ -23,23 +23,28 @@ impl Labels {
         let mut describe = Describe::new(trace);
         let mut labels = HashMap::new();
         let mut unnamed = Vec::new();
+        let mut wanted = HashSet::new();
+        let made = made_in_forkers(trace);
         for (process, recorded) in trace.processes().iter().enumerate() {
             let objects = recorded.objects();
             for object in objects.into_iter().flat_map(|objects| &objects.all) {
                 let key = Key::Number(process, object.number);
                 let fallback = (object.made, object.site);
+                let forked = !object.made && trace.is_forked(process);
+                let before = made.get(&object.address).filter(|_| forked);
+                wanted.extend(before.into_iter().flatten());
                 match describe.told(names, key, object.kind, object.address, fallback) {
-                    Some(name) => {
+                    Some(name) if before.is_none() => {
                         let label = format!("{} {name}", object.kind.name());
                         labels.insert(key, label.into());
                     }
-                    None => unnamed.push((key, object)),
+                    _ => unnamed.push((key, object)),
                 }
             }
         }
         if !unnamed.is_empty() {
-            let wanted = unnamed.iter().map(|(key, _)| *key).collect();
-            describe.met = met(trace, names, wanted)?;
+            wanted.extend(unnamed.iter().map(|(key, _)| *key));
+            describe.extend(met(trace, names, wanted)?);
         }
         for (key, object) in unnamed {
             let fallback = (object.made, object.site);
@@ -61,6 +66,26 @@ impl Labels {
     pub fn of(&self, process: usize, number: u32) -> Option<Arc<str>> {
         self.0.get(&Key::Number(process, number)).cloned()
     }
+}
+
+/// The objects that were initialised, by address, if there are processes that were forked.
+fn made_in_forkers(trace: &Trace) -> HashMap<Addr, Vec<Key>> {
+    let mut made: HashMap<Addr, Vec<Key>> = HashMap::new();
+    let all = 0..trace.processes().len();
+    if !all.clone().any(|process| trace.is_forked(process)) {
+        return made;
+    }
+    for process in all {
+        let objects = trace.processes()[process].objects().into_iter();
+        for object in objects
+            .flat_map(|objects| &objects.all)
+            .filter(|it| it.made)
+        {
+            let keys = made.entry(object.address).or_default();
+            keys.push(Key::Number(process, object.number));
+        }
+    }
+    made
 }
 
 /// How these objects were met.

@@ -22,6 +22,8 @@ pub struct Met {
 pub struct Describe<'a> {
     pub trace: &'a Trace,
     pub met: HashMap<Key, Met>,
+    /// Those that were initialised, by address, also of several processes.
+    made: HashMap<Addr, Vec<Key>>,
 }
 
 /// Whether a function is a part of the C++ library's headers, in which a program's waits are
@@ -140,7 +142,53 @@ impl<'a> Describe<'a> {
         Describe {
             trace,
             met: HashMap::new(),
+            made: HashMap::new(),
         }
+    }
+
+    /// Adds how objects were met.
+    pub fn extend(&mut self, met: HashMap<Key, Met>) {
+        for (&key, met) in met.iter().filter(|(_, met)| met.made) {
+            self.made.entry(met.address).or_default().push(key);
+        }
+        self.met.extend(met);
+    }
+
+    /// How the latest object at this address was initialised in a process before a time.
+    pub fn made(
+        &self,
+        process: usize,
+        (address, kind): (Addr, ObjectKind),
+        before: Nanos,
+    ) -> Option<&Met> {
+        let keys = self.made.get(&address)?.iter();
+        let keys = keys.filter(|&&(Key::Number(at, _) | Key::Address(at, _))| at == process);
+        let all = keys.filter_map(|key| self.met.get(key));
+        let all = all.filter(|met| met.kind == kind && met.time < before);
+        all.max_by_key(|met| met.time)
+    }
+
+    /// A process and those that it descends from, nearest first, with the time when its line left
+    /// each of them: a process is forked before its first event.
+    pub fn line(&self, process: usize) -> Vec<(usize, Nanos)> {
+        let mut line = vec![(process, Nanos(u64::MAX))];
+        let mut at = process;
+        while let Some((forker, _)) = self.trace.forked_by(at) {
+            let threads = self.trace.processes()[at].threads().iter();
+            let first = threads.map(|thread| thread.first()).min();
+            line.push((forker.process, first.unwrap_or_default()));
+            at = forker.process;
+        }
+        line
+    }
+
+    /// How an object was initialised in a process that this one descends from, before the fork: it
+    /// is the same object, or its copy.
+    fn made_before_fork(&self, process: usize, object: (Addr, ObjectKind)) -> Option<&Met> {
+        self.made.get(&object.0)?;
+        let line = self.line(process).into_iter().skip(1);
+        let mut made = line.filter_map(|(process, left)| self.made(process, object, left));
+        made.next()
     }
 
     /// Where a holder took what it has: in the innermost function that is no wrapper; `?`: that is
@@ -218,7 +266,7 @@ impl<'a> Describe<'a> {
     }
 
     /// The name of an object for people: the variable, or the member of one, that it is; else who
-    /// made it, or met it first; its address, if nothing tells. `fallback`: the low half of such a
+    /// made it, be it before a fork, or met it first; its address, if nothing tells. `fallback`: the low half of such a
     /// site.
     pub fn object(
         &self,
@@ -252,10 +300,15 @@ impl<'a> Describe<'a> {
             return Some(variable);
         }
         let made = |made| if made { "made in" } else { "first used in" };
-        if let Some(met) = met {
+        let was_made = met.map_or(fallback.0, |met| met.made);
+        let copied = match was_made {
+            true => None,
+            false => self.made_before_fork(process, (address, kind)),
+        };
+        if let Some(met) = copied.or(met) {
             return Some(format!("{} {}", made(met.made), met.function));
         }
-        let (was_made, site) = fallback;
+        let (_, site) = fallback;
         let modules = self.trace.processes()[process].modules();
         let site = modules.complete(site, time).filter(|_| site != 0);
         let function = site.map(|site| names.caller(process, site, time));
