@@ -85,6 +85,8 @@ struct Open {
     /// What the holder did when it began: not known of what was free, nor of a holder that did
     /// since what may have been after it let go.
     holder_was: Option<HolderWas>,
+    /// The holder has let go since, so what its strand does next says nothing of the section.
+    let_go: bool,
     /// What the holder has called since, if it waited for nothing.
     holder_called: HolderCalled,
 }
@@ -221,6 +223,7 @@ impl<'a> Collect<'a> {
             mutex: wait.mutex().map(|number| Key::Number(process, number)),
             watched: holder_was.is_some(),
             holder_was,
+            let_go: false,
             holder_called: HolderCalled::Nothing,
         };
         self.waiting.entry(thread).or_default().push(open);
@@ -336,6 +339,18 @@ impl<'a> Collect<'a> {
                 true => HolderCalled::Around,
                 false => HolderCalled::Later,
             };
+        }
+    }
+
+    /// A thread wakes those that wait for an object: if it had that, it has let go.
+    fn lets_go(&mut self, key: Key, thread: usize) {
+        if self.watched == 0 || !self.stacks.weaves(thread) {
+            return;
+        }
+        for open in self.waiting.values_mut().flatten() {
+            let holder =
+                matches!(open.holder_was, Some(HolderWas::NotWaiting(at, _)) if at == thread);
+            open.let_go |= holder && open.key == key;
         }
     }
 
@@ -497,6 +512,7 @@ impl Sink for Collect<'_> {
         }
         for open in self.waiting.values_mut().flatten() {
             if let Some(HolderWas::NotWaiting(_, strand)) = open.holder_was
+                && !open.let_go
                 && suspended.contains(&strand)
             {
                 open.holder_was = None;
@@ -574,6 +590,7 @@ impl Sink for Collect<'_> {
                 let function = self.function(strand, site, time);
                 let key = Key::Number(self.process, number);
                 let wakes = self.wakeups.wake(key, time, all);
+                self.lets_go(key, thread);
                 let met = self.describe.met.get(&key);
                 let met = met.map(|met| (met.kind, met.address));
                 if let Some((kind, address)) = met {

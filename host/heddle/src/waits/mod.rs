@@ -93,3 +93,104 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
         unresolved: decoded.unresolved,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+
+    const MUTEX: u32 = 1;
+    const LEDGER: (u32, u64, u32) = (MUTEX, 0x9000, 1);
+    const FROM: u64 = 0x1_0000;
+    /// The function that takes the mutex, by where it calls libc, and another one.
+    const SECTION: u64 = 0x1_1000;
+    const OTHER: u64 = 0x1_2000;
+    const STACKS: [u64; 2] = [0x4_f000, 0x5_f000];
+
+    /// Looks, and those at which the holder was suspended, of one wait from 100 to 200: a thread
+    /// begins as fiber 1, `announced` or not, which calls the function that takes the mutex, and
+    /// then does this.
+    fn looks(announced: bool, does: impl FnOnce(&mut ThreadWriter)) -> (u64, u64) {
+        let directory = tempfile::tempdir().unwrap();
+        let writer = TraceWriter::create(directory.path()).unwrap();
+        let mut process = writer.process(42, 1, "/bin/app").unwrap();
+        process.module(FROM, 0x2_0000, 0, None, "/nowhere/app");
+        process.objects(&[], 0).unwrap();
+        let mut holder = process.thread(42, "holder");
+        holder
+            .stack(0x7_0000, 0x8_0000)
+            .object_met(5, LEDGER, SECTION);
+        if announced {
+            holder.strand_switch(10, 1);
+        }
+        holder.enter(20, SECTION, FROM, STACKS[0]);
+        does(&mut holder);
+        holder.finish().unwrap();
+        let mut waiter = process.thread(43, "waiter");
+        waiter
+            .wait(100, LEDGER, OTHER, (42, SECTION as u32))
+            .wait_ended(200, 0, 0);
+        waiter.finish().unwrap();
+        process.finish().unwrap();
+        let trace = Trace::open(directory.path()).unwrap();
+        let found = read(&trace, Names::new(&trace)).unwrap();
+        let sum = &found.locks[0].sum;
+        assert_eq!(sum.all.waits, 1);
+        (sum.looks, sum.suspended)
+    }
+
+    /// It goes to fiber 2 at one time, which calls something, and back at another.
+    fn goes_away(thread: &mut ThreadWriter, from: u64, to: u64) {
+        thread
+            .strand_switch(from, 2)
+            .enter(from + 1, OTHER, FROM, STACKS[1])
+            .exit(to - 1, OTHER, FROM, STACKS[1])
+            .strand_switch(to, 1);
+    }
+
+    fn lets_go(thread: &mut ThreadWriter, time: u64) {
+        thread
+            .wake(time, MUTEX, 1, SECTION)
+            .exit(time + 1, SECTION, FROM, STACKS[0]);
+    }
+
+    #[test]
+    fn a_holder_that_rests_all_through_a_wait_was_suspended() {
+        let found = looks(true, |thread| {
+            goes_away(thread, 50, 150);
+            lets_go(thread, 160);
+        });
+        assert_eq!(found, (1, 1));
+    }
+
+    #[test]
+    fn a_holder_that_is_suspended_when_it_has_let_go_was_not_before() {
+        let found = looks(true, |thread| {
+            lets_go(thread, 150);
+            goes_away(thread, 160, 190);
+        });
+        assert_eq!(found, (1, 0));
+    }
+
+    #[test]
+    fn of_a_holder_that_is_suspended_meanwhile_it_is_not_known_what_it_did() {
+        let found = looks(true, |thread| {
+            goes_away(thread, 110, 140);
+            lets_go(thread, 150);
+        });
+        assert_eq!(found, (0, 0));
+    }
+
+    #[test]
+    fn a_holder_whose_thread_went_back_to_it_before_its_next_event_is_not_known() {
+        let found = looks(false, |thread| {
+            // Nothing tells of the switches, and the next event is the fiber's own.
+            thread
+                .enter(60, OTHER, FROM, STACKS[1])
+                .exit(70, OTHER, FROM, STACKS[1])
+                .by(STACKS[0] - 8);
+            lets_go(thread, 150);
+        });
+        assert_eq!(found, (0, 0));
+    }
+}
