@@ -164,7 +164,8 @@ struct Living<'a> {
     awaiter: Option<String>,
     /// The latest wake-ups, by the number of the object that was waited for.
     wakes: HashMap<u32, Wake>,
-    /// Since when each thread waits for which object, and, when it waits no more, who woke it.
+    /// Since when each thread waits for which object in its own code, and, when it waits no more,
+    /// who woke it.
     waits: HashMap<usize, (u32, Nanos)>,
     woken: HashMap<usize, Wake>,
     /// The thread that runs it, or ran it last.
@@ -514,7 +515,11 @@ impl Sink for Living<'_> {
             }
             EventKind::Wait(wait) => {
                 self.woken.remove(&thread);
-                let number = wait.number();
+                self.waits.remove(&thread);
+                // A strand that blocks its thread is woken for itself: the others that this thread
+                // runs may have been ready before.
+                let own = strand == StrandId::of_thread(strand.process(), thread);
+                let number = wait.number().filter(|_| own);
                 number.map(|number| self.waits.insert(thread, (number, time)));
             }
             EventKind::WaitEnded { .. } => {
