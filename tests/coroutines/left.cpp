@@ -79,15 +79,39 @@ CALLED lazy in_a_loop(int rounds) {
   }
 }
 
-/// GCC 12 says of such an await that it is where the function ends, so its line is not known.
+/// GCC 12 says of such an await that it is where the function ends, but not of what it calls.
 CALLED lazy in_an_expression(int rounds) {
   int all = 0;
   for (int i = 0; i < rounds; ++i) {
     leaf();
-    all += co_await counted(i);
+    all += co_await counted(i);  // left: in_an_expression
     leaf();
   }
   sum = all;
+}
+
+struct kept {
+  int value;
+  ~kept() { sum = value; }
+};
+
+struct answer {
+  int value;
+  PLAIN bool await_ready() noexcept { return false; }
+  PLAIN void await_suspend(std::coroutine_handle<> who) noexcept { waiting = who; }
+  PLAIN int await_resume() noexcept { return value; }
+};
+
+/// The last await is not where the parameter and the variable are destroyed.
+CALLED fired with_destructors(kept given) {
+  kept own{given.value};
+  leaf();
+  int first = co_await answer{1};
+  leaf();
+
+  int second = co_await answer{first};  // left: with_destructors
+  leaf();
+  sum = second + own.value;
 }
 
 /// GCC computes from -O2 on which of the two resume indices it stores.
@@ -119,5 +143,7 @@ int main() {
     begins(in_an_expression(10), 5);
     begins(in_either(i), 1);
     at_once();
+    with_destructors({i});
+    waiting.resume();
   }
 }

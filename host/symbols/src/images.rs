@@ -1,6 +1,7 @@
 //! The files that a trace's modules were mapped from, each read once.
 
 use crate::carried::Carried;
+use crate::coroutines::{Body, Point};
 use crate::enter_calls::{self, EnterCalls};
 use crate::lines::{Lines, SourceLine};
 use crate::signal_return::signal_returns;
@@ -125,9 +126,6 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The resume index of a coroutine that has not begun.
-const INITIAL: u16 = 2;
-
 /// A cache of symbol tables, and the warnings met while filling it.
 #[derive(Debug, Default)]
 pub struct Images {
@@ -139,9 +137,12 @@ pub struct Images {
     lines: HashMap<PathBuf, Option<Lines>>,
     /// What is known of coroutines' frames, of the files that were asked for.
     recipes: HashMap<PathBuf, Vec<(Range<u64>, Recipe)>>,
-    /// Where coroutines' bodies begin and how long they are, by ramp, of the files that were asked
-    /// for.
-    bodies: HashMap<PathBuf, HashMap<String, (u64, u64)>>,
+    /// Where coroutines' bodies are, by ramp, of the files that were asked for.
+    bodies: HashMap<PathBuf, HashMap<String, Body>>,
+    /// The suspension points of coroutines that were asked for, by ramp.
+    points: HashMap<(PathBuf, String), Option<Rc<[Point]>>>,
+    /// The lines of these points, by the instruction that stores the resume index.
+    suspension_lines: HashMap<PathBuf, HashMap<u64, SourceLine>>,
     /// The variables of the files that were asked for.
     variables: HashMap<PathBuf, Option<SymbolTable>>,
     /// What debug information says of them.
@@ -213,11 +214,11 @@ impl Images {
         for ramp in ramps.collect::<HashSet<_>>() {
             let points = self.suspensions(module, ramp).unwrap_or_default();
             let known = points.iter().filter_map(|&(_, at)| at);
-            let lines = self.lines(module);
-            let lines = known.filter_map(|at| Some((at, lines.as_ref()?.find(at)?)));
+            let lines =
+                known.filter_map(|at| Some((at, self.suspension_line(module, at)?.clone())));
             carried.lines.extend(lines);
             carried.suspensions.insert(ramp.to_owned(), points);
-            let awaiters = self.awaiters(module, ramp, None);
+            let awaiters = self.awaiters(module, ramp);
             carried.awaiters.insert(ramp.to_owned(), awaiters);
         }
         carried.write(&mut text);
@@ -301,7 +302,7 @@ impl Images {
     pub fn line(&mut self, module: &Module, address: Addr) -> Option<SourceLine> {
         let address = address.0.wrapping_sub(module.bias);
         let carried = self.carried(module).and_then(|all| all.lines.get(&address));
-        if let Some(line) = carried {
+        if let Some(line) = carried.or(self.suspension_line(module, address)) {
             return Some(line.clone());
         }
         self.lines(module)?.find(address)
@@ -311,7 +312,15 @@ impl Images {
     /// be inlined. Not of a packed trace's module that is not here.
     pub fn own_line(&mut self, module: &Module, address: Addr) -> Option<SourceLine> {
         let address = address.0.wrapping_sub(module.bias);
+        if let Some(line) = self.suspension_line(module, address) {
+            return Some(line.clone());
+        }
         self.lines(module)?.find_own(address)
+    }
+
+    /// The line of the `co_await` at which this instruction stores the resume index.
+    fn suspension_line(&self, module: &Module, address: u64) -> Option<&SourceLine> {
+        self.suspension_lines.get(&module.path)?.get(&address)
     }
 
     fn lines(&mut self, module: &Module) -> Option<&Lines> {
@@ -535,9 +544,9 @@ impl Images {
 
     /// Where the coroutine that `function` makes, runs or destroys suspends at the point with this
     /// resume index: the instruction's address in the traced process, as far as the file that
-    /// `module` was mapped from and its debug information tell. `Some(None)`: the line of that
-    /// instruction is a wrong one, or no single instruction stores this index: an optimiser
-    /// computes it where two points are alike but for it. `None`: nothing is known of this
+    /// `module` was mapped from and its debug information tell. [`Images::line`] has the line of the
+    /// `co_await` for this address. `Some(None)`: that line is not known, or no single instruction
+    /// stores this index: an optimiser computes it where two points are alike but for it. `None`: nothing is known of this
     /// coroutine's points.
     pub fn suspension(
         &mut self,
@@ -557,6 +566,13 @@ impl Images {
         }
         let at = points.into_iter().find(|&(number, _)| number == index);
         let at = at.and_then(|(_, at)| at);
+        if let Some(at) = at
+            && let Some(line) = self.carried(module).and_then(|all| all.lines.get(&at))
+        {
+            let line = line.clone();
+            let told = self.suspension_lines.entry(module.path.clone());
+            told.or_default().insert(at, line);
+        }
         Some(at.map(|at| Addr(at.wrapping_add(module.bias))))
     }
 
@@ -568,79 +584,63 @@ impl Images {
         let ramp = coroutine_part(name).map_or(name, |(ramp, ..)| ramp);
         let all = match &self.packed {
             Some(_) => self.carried(module)?.awaiters.get(ramp)?.clone(),
-            None => self.awaiters(module, ramp, Some(index)),
+            None => self.awaiters(module, ramp),
         };
         let found = all.into_iter().find(|&(number, _)| number == index);
         found.map(|(_, name)| name)
     }
 
-    /// The awaiters' `await_suspend` of the coroutine with this ramp by resume index, of all or of
-    /// one.
-    fn awaiters(&mut self, module: &Module, ramp: &str, only: Option<u16>) -> Vec<(u16, String)> {
-        let Some((code, mut all)) = self.stores(module, ramp) else {
-            return Vec::new();
-        };
-        let Some(table) = self.table(module) else {
-            return Vec::new();
-        };
-        all.sort_unstable();
-        let points = self.suspensions(module, ramp).unwrap_or_default();
-        let lines = self.lines(module);
-        let known = (&*table, lines);
-        let wanted = all.iter().enumerate();
-        let wanted = wanted.filter(|(_, (_, index))| only.is_none_or(|only| only == *index));
-        with_file(module, |bytes| {
-            let found = wanted.clone().filter_map(|(number, &(at, index))| {
-                let before = number.checked_sub(1).map_or(code.start, |it| all[it].0 + 1);
-                let next = all.get(number + 1).map_or(code.end, |&(next, _)| next);
-                let store = coroutines::Store {
-                    at,
-                    between: before..next,
-                    line_is_known: points.contains(&(index, Some(at))),
-                };
-                let name = coroutines::await_suspend(bytes, known, &store)?;
-                Some((index, name))
-            });
-            found.collect()
-        })
+    /// The awaiters' `await_suspend` of the coroutine with this ramp, by resume index.
+    fn awaiters(&mut self, module: &Module, ramp: &str) -> Vec<(u16, String)> {
+        let points = self.points(module, ramp).unwrap_or_default();
+        let named = points
+            .iter()
+            .filter_map(|point| Some((point.index, point.await_suspend.clone()?)));
+        named.collect()
     }
 
-    /// Where the coroutine with this ramp stores its resume index, and what, and the code of it.
-    fn stores(&mut self, module: &Module, ramp: &str) -> Option<(Range<u64>, Stores)> {
+    /// The suspension points of the coroutine with this ramp.
+    fn points(&mut self, module: &Module, ramp: &str) -> Option<Rc<[Point]>> {
+        let key = (module.path.clone(), ramp.to_owned());
+        if let Some(known) = self.points.get(&key) {
+            return known.clone();
+        }
+        let found = self.read_points(module, ramp).map(Rc::from);
+        self.points.insert(key, found.clone());
+        found
+    }
+
+    fn read_points(&mut self, module: &Module, ramp: &str) -> Option<Vec<Point>> {
         let table = self.table(module)?;
         let bodies = self.bodies.entry(module.path.clone());
-        let &(start, length) = bodies.or_insert_with(|| bodies_in(&table)).get(ramp)?;
+        let body = bodies.or_insert_with(|| bodies_in(&table)).get(ramp)?;
+        let body = body.clone();
         if !self.recipes.contains_key(&module.path) {
             let recipes = self.recipes(module);
             self.recipes.insert(module.path.clone(), recipes);
         }
         let known = self.recipes.get(&module.path)?;
-        let hook = start + 1; // the first return address that a hook can have in it
+        let hook = body.code.start + 1; // the first return address that a hook can have in it
         let recipe = known.iter().find(|(range, _)| range.contains(&hook));
         let offset = recipe?.1.resume_index?;
-        let code = start..start + length;
-        let all = with_file(module, |bytes| {
-            coroutines::suspensions(bytes, &code, offset)
-        });
-        Some((code, all))
+        let symbols = (&*table, self.lines(module));
+        Some(with_file(module, |bytes| {
+            coroutines::suspension_points(bytes, symbols, &body, offset)
+        }))
     }
 
     /// Where the coroutine with this ramp suspends, in the file's own address space: by resume
-    /// index, and without an instruction where the line of that is a wrong one.
+    /// index, and without an instruction where the line is not known. `None`: of none it is.
     fn suspensions(&mut self, module: &Module, ramp: &str) -> Option<Vec<(u16, Option<u64>)>> {
-        let (code, all) = self.stores(module, ramp)?;
-        let lines = self.lines(module)?;
-        let ends = lines.ends(code);
-        let last = all.iter().map(|&(_, number)| number).max();
-        let points = all.into_iter().map(|(at, index)| {
-            // GCC 12 often puts an await that is within an expression on the line where the
-            // function begins or ends. The first and the last suspension are there rightly.
-            let at_an_end = index <= INITIAL || Some(index) == last;
-            let inner = ends
-                .zip(lines.find(at))
-                .is_some_and(|((first, last), line)| first < line.line && line.line < last);
-            (index, (at_an_end || inner).then_some(at))
-        });
+        self.lines(module)?;
+        let points = self.points(module, ramp)?;
+        let lines = points
+            .iter()
+            .filter_map(|point| Some((point.at, point.line.clone()?)));
+        let told = self.suspension_lines.entry(module.path.clone());
+        told.or_default().extend(lines);
+        let points = points.iter();
+        let points = points.map(|point| (point.index, point.line.is_some().then_some(point.at)));
         Some(points.collect())
     }
 
@@ -678,9 +678,6 @@ impl Images {
     }
 }
 
-/// Where resume indices are stored, and which.
-type Stores = Vec<(u64, u16)>;
-
 /// What `read` finds in the bytes of the file that `module` was mapped from: nothing in one that is
 /// gone, or is another now.
 pub(crate) fn with_file<T: Default>(module: &Module, read: impl Fn(&[u8]) -> T) -> T {
@@ -694,14 +691,20 @@ pub(crate) fn with_file<T: Default>(module: &Module, read: impl Fn(&[u8]) -> T) 
     same.map_or_else(T::default, |bytes| read(&bytes))
 }
 
-/// Where the functions that resume coroutines begin, and how long they are, by ramp.
-fn bodies_in(table: &SymbolTable) -> HashMap<String, (u64, u64)> {
-    let mut bodies = HashMap::new();
+/// Where the functions that resume coroutines are, by ramp.
+fn bodies_in(table: &SymbolTable) -> HashMap<String, Body> {
+    let mut bodies: HashMap<String, Body> = HashMap::new();
     for (start, length, name) in table.stretches() {
-        if let Some((ramp, CoroutinePart::Resume, "")) = coroutine_part(name) {
-            bodies.entry(ramp.to_owned()).or_insert((start, length));
+        let Some((ramp, CoroutinePart::Resume, suffixes)) = coroutine_part(name) else {
+            continue;
+        };
+        let body = bodies.entry(ramp.to_owned()).or_default();
+        match suffixes {
+            "" if body.code.is_empty() => body.code = start..start + length,
+            _ => body.moved.push(start..start + length),
         }
     }
+    bodies.retain(|_, body| !body.code.is_empty());
     bodies
 }
 

@@ -1,7 +1,7 @@
 //! Source lines, where debug information tells them.
 
 use crate::unpack::Unpacking;
-use addr2line::Context;
+use addr2line::{Context, Frame};
 use gimli::{
     AttributeValue, Dwarf, EndianRcSlice, Reader as _, RunTimeEndian, SectionId, UnitOffset,
     UnitRef, constants,
@@ -55,16 +55,14 @@ impl Lines {
         Context::from_dwarf(dwarf).ok().map(Lines)
     }
 
-    /// The first and the last line of a function's own code, what was inlined into it left out.
+    /// The first and the last line of a function's own code, what was inlined into it left out, in
+    /// the file in which it begins.
     pub fn ends(&self, code: Range<u64>) -> Option<(u32, u32)> {
         let rows = self.0.find_location_range(code.start, code.end).ok()?;
+        let (_, begin) = self.outer(code.start)?;
         let lines = rows.filter_map(|(address, _, _)| {
-            let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
-            let mut outermost = None;
-            while let Ok(Some(frame)) = frames.next() {
-                outermost = frame.location.and_then(|location| location.line);
-            }
-            outermost.filter(|&line| line > 0)
+            let (_, own) = self.outer(address)?;
+            (own.file == begin.file).then_some(own.line)
         });
         lines.fold(None, |ends, line| {
             let (first, last) = ends.unwrap_or((line, line));
@@ -76,7 +74,6 @@ impl Lines {
     /// call, and the linker's name, or, as classes in unnamed namespaces have none there, the
     /// readable one.
     pub fn inlined(&self, code: Range<u64>, member: &str) -> Vec<(u64, u32, String)> {
-        let mangled = format!("{}{member}", member.len());
         let Ok(rows) = self.0.find_location_range(code.start, code.end) else {
             return Vec::new();
         };
@@ -84,23 +81,53 @@ impl Lines {
             let address = address.max(code.start);
             let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
             while let Ok(Some(frame)) = frames.next() {
-                let function = frame.function.as_ref();
-                let name = function.and_then(|it| Some(it.raw_name().ok()?.into_owned()));
-                let Some(name) = name.filter(|name| name.contains(&mangled) || name == member)
-                else {
+                let Some(name) = self.member(address, &frame, member) else {
                     continue;
                 };
                 let line = frames.next().ok()??.location?.line?;
-                if name != member {
-                    return Some((address, line, name));
-                }
-                let unit = self.0.find_dwarf_and_unit(address).skip_all_loads()?;
-                let path = qualified(unit, frame.dw_die_offset?)?;
-                return Some((address, line, format!("{path}()")));
+                return Some((address, line, name));
             }
             None
         });
         found.collect()
+    }
+
+    /// The line of the function's own code at `address`, and what is inlined there by it itself:
+    /// the name of a member function of this name, as [`Lines::inlined`] has it, `Some(None)` if it
+    /// is another function, and `None` if nothing is.
+    pub fn outermost(
+        &self,
+        address: u64,
+        member: &str,
+    ) -> Option<(Option<Option<String>>, SourceLine)> {
+        let (inlined, line) = self.outer(address)?;
+        let inlined = inlined.map(|frame| self.member(address, &frame, member));
+        Some((inlined, line))
+    }
+
+    /// The line of the function's own code at `address`, and the place that is inlined into it.
+    fn outer(&self, address: u64) -> Option<(Option<Frame<'_, Reader>>, SourceLine)> {
+        let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
+        let (mut inlined, mut own) = (None, frames.next().ok()??);
+        while let Ok(Some(around)) = frames.next() {
+            inlined = Some(std::mem::replace(&mut own, around));
+        }
+        let location = own.location?;
+        let file = location.file?.to_owned();
+        let line = location.line.filter(|&line| line > 0)?;
+        Some((inlined, SourceLine { file, line }))
+    }
+
+    /// The name of the function that is inlined at `address`, if it is a member of this name.
+    fn member(&self, address: u64, frame: &Frame<'_, Reader>, member: &str) -> Option<String> {
+        let mangled = format!("{}{member}", member.len());
+        let name = frame.function.as_ref()?.raw_name().ok()?.into_owned();
+        if name != member {
+            return name.contains(&mangled).then_some(name);
+        }
+        let unit = self.0.find_dwarf_and_unit(address).skip_all_loads()?;
+        let path = qualified(unit, frame.dw_die_offset?)?;
+        Some(format!("{path}()"))
     }
 
     /// The line of the instruction at `address` that is in the program's own code: of what is

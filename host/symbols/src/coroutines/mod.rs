@@ -18,6 +18,7 @@
 
 mod awaiters;
 pub(crate) mod cfa;
+mod flow;
 mod frame_code;
 mod frame_type;
 mod place;
@@ -28,7 +29,6 @@ mod units;
 
 use crate::unpack::{Unpackable, Unpacking};
 use crate::{SymbolTable, coroutine_part};
-pub(crate) use awaiters::{Store, await_suspend};
 pub(crate) use frame_code::{FrameCode, frame_code};
 use gimli::{DwarfSections, EndianSlice, LittleEndian, SectionId};
 use heddle_trace_file::{FramePlace, Recipe};
@@ -36,7 +36,7 @@ use object::Object;
 use object::read::elf::ElfFile64;
 use std::borrow::Cow;
 use std::ops::Range;
-pub(crate) use suspensions::suspensions;
+pub(crate) use suspensions::{Body, Point, suspension_points};
 
 /// DWARF as it lies in the file.
 pub(crate) type Slice<'a> = EndianSlice<'a, LittleEndian>;

@@ -4,41 +4,156 @@
 //! frame: `movw $number, offset(register)`, or, from -O2 on, where a constant of 16 bits is slow,
 //! `movl $number, %ecx` and then `movw %cx, offset(register)`. The debug information says which
 //! `co_await` that instruction is of, also where nothing that the `co_await` calls has a hook.
+//!
+//! GCC 12 often says of the store of a `co_await` within an expression, or one that initialises a
+//! variable, that it is on the line where the function ends. What follows that store, the call of
+//! `await_suspend` or what is inlined of that, is on the right line.
 
+use super::awaiters::{Awaited, await_suspend, same_line};
+use super::flow::Flow;
+use crate::SymbolTable;
+use crate::lines::{Lines, SourceLine};
 use object::{Object, ObjectSection, SectionKind};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-/// The addresses at which the code of `function`, in the ELF file with these bytes, stores a number
-/// so far behind what a register points to, with the numbers.
-pub fn suspensions(program: &[u8], function: &Range<u64>, offset: u32) -> Vec<(u64, u16)> {
+/// The code that runs a coroutine, in the file's own address space.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Body {
+    pub code: Range<u64>,
+    /// Parts of it that the compiler has moved elsewhere.
+    pub moved: Vec<Range<u64>>,
+}
+
+/// A suspension point.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    /// The resume index.
+    pub index: u16,
+    /// The instruction that stores it.
+    pub at: u64,
+    /// The line of the `co_await`, if the debug information tells that for certain.
+    pub line: Option<SourceLine>,
+    /// The linker's name of the `await_suspend`, or the readable one.
+    pub await_suspend: Option<String>,
+}
+
+/// The resume index of a coroutine that has not begun.
+const INITIAL: u16 = 2;
+
+/// The suspension points of the coroutine with this body, in the ELF file with these bytes; the
+/// resume index is so far behind the begin of the frame.
+pub(crate) fn suspension_points(
+    program: &[u8],
+    (table, lines): (&SymbolTable, Option<&Lines>),
+    body: &Body,
+    offset: u32,
+) -> Vec<Point> {
     let Ok(file) = object::File::parse(program) else {
         return Vec::new();
     };
-    let mut found = Vec::new();
-    for section in file.sections() {
-        let begin = section.address();
-        let end = begin.saturating_add(section.size());
-        let inside = begin <= function.start && function.end <= end;
-        if section.kind() != SectionKind::Text || !inside {
-            continue;
+    let Some(code) = code_in(&file, &body.code) else {
+        return Vec::new();
+    };
+    let moved = body.moved.iter();
+    let moved = moved.filter_map(|part| Some((code_in(&file, part)?, part.start)));
+    let flow = Flow::of(code, body.code.start, &moved.collect::<Vec<_>>());
+    let stores = stores(code, body.code.start, offset, &flow).collect::<Vec<_>>();
+    let ends = lines.and_then(|lines| lines.ends(body.code.clone()));
+    let last = stores.iter().filter_map(|&(_, index)| index).max();
+    let found = stores.iter().enumerate().map(|(number, &(at, index))| {
+        let next = stores.get(number + 1).map_or(body.code.end, |&(at, _)| at);
+        let own = lines.and_then(|lines| lines.find(at));
+        let found = await_suspend(&flow, (table, lines), at..next);
+        (index, at..next, own, found)
+    });
+    let found = found.collect::<Vec<_>>();
+    // Rows of other functions may be taken for the body's own, so its last line may be below its
+    // end. A line is known to be that of its end where the `await_suspend` is on another, or where
+    // the frame's first word is cleared, which comes before the last suspension.
+    let wrong = found.iter().filter_map(|(_, _, own, found)| {
+        let line = found.as_ref()?.line.as_ref()?;
+        Some(own.as_ref()?.line).filter(|&own| own > line.line)
+    });
+    let cleared = flow
+        .clearings()
+        .filter_map(|at| Some(lines?.find(at)?.line));
+    let wrong = wrong.chain(cleared).collect::<HashSet<_>>();
+    let mut points: BTreeMap<u16, Point> = BTreeMap::new();
+    let mut doubtful = HashSet::new();
+    let mut before = body.code.start;
+    for (index, stores, own, found) in found {
+        let (at, between) = (stores.start, before..stores.end);
+        before = at + 1;
+        let Some(index) = index else { continue };
+        // Before the first `co_await` and behind the last one a coroutine is suspended on the line
+        // where the function begins.
+        let within = own.clone().filter(|own| {
+            let inside = |(first, last)| first < own.line && own.line < last;
+            ends.is_some_and(inside) && !wrong.contains(&own.line)
+        });
+        let begins = ends.is_some_and(|(first, _)| own.as_ref().is_some_and(|it| it.line == first));
+        let at_an_end = index <= INITIAL || (Some(index) == last && begins);
+        let own = own.filter(|_| at_an_end || within.is_some());
+        let (name, line) = match found {
+            Some(Awaited { name, line }) => (Some(name), own.or(line)),
+            None => {
+                let name = lines.zip(within);
+                let name = name.and_then(|(lines, own)| same_line(lines, between, at, own.line));
+                (name, own)
+            }
+        };
+        let point = points.entry(index).or_insert_with(|| Point {
+            index,
+            at,
+            line: line.clone(),
+            await_suspend: None,
+        });
+        // An optimiser may have copied the code of a `co_await`.
+        if point.line.is_none() {
+            (point.at, point.line) = (at, line);
+        } else if line.is_some() && line != point.line {
+            doubtful.insert(index);
         }
-        let at = (function.start - begin) as usize..(function.end - begin) as usize;
-        if let Some(code) = section.data().ok().and_then(|data| data.get(at)) {
-            found.extend(stores(code, offset).map(|(at, to)| (function.start + at as u64, to)));
-        }
+        point.await_suspend = point.await_suspend.take().or(name);
     }
-    found
+    for index in doubtful {
+        points.entry(index).and_modify(|point| point.line = None);
+    }
+    points.into_values().collect()
 }
 
-/// Places in `code` where a number is stored so far behind what a register points to.
-fn stores(code: &[u8], offset: u32) -> impl Iterator<Item = (usize, u16)> {
+/// The bytes of code in this range.
+fn code_in<'a>(file: &object::File<'a>, range: &Range<u64>) -> Option<&'a [u8]> {
+    let section = file.sections().find(|section| {
+        let end = section.address().saturating_add(section.size());
+        let inside = section.address() <= range.start && range.end <= end;
+        section.kind() == SectionKind::Text && inside
+    })?;
+    let at = |address: u64| usize::try_from(address - section.address()).ok();
+    section.data().ok()?.get(at(range.start)?..at(range.end)?)
+}
+
+/// Places in `code`, which begins at `start`, where a number is stored so far behind what a
+/// register points to. The number is not known where several places share the store.
+fn stores(
+    code: &[u8],
+    start: u64,
+    offset: u32,
+    flow: &Flow<'_>,
+) -> impl Iterator<Item = (u64, Option<u16>)> {
     memchr::memchr_iter(OPERAND_SIZE, code).filter_map(move |at| {
+        let place = start + at as u64;
         let number = match store(&code[at + 1..]) {
             Some((there, Source::Number(stored))) if there == offset => Some(stored),
-            Some((there, Source::Register(from))) if there == offset => loaded(&code[..at], from),
-            _ => None,
+            Some((there, Source::Register(from))) if there == offset => {
+                let loaded = loaded(&code[..at], from);
+                let alone = loaded.filter(|&(at, _)| !flow.joins(start + at as u64..place));
+                alone.map(|(_, number)| number)
+            }
+            _ => return None,
         };
-        Some((at, number?))
+        Some((place, number))
     })
 }
 
@@ -85,13 +200,14 @@ fn store(code: &[u8]) -> Option<(u32, Source)> {
 }
 
 /// The small number that the code before a store loads into a register, in the last few
-/// instructions.
-fn loaded(before: &[u8], register: u8) -> Option<u16> {
+/// instructions, and where.
+fn loaded(before: &[u8], register: u8) -> Option<(usize, u16)> {
     const LOAD: u8 = 0xb8;
     const EXTENDED: u8 = 0x41;
     const BYTES: usize = 5;
     const NEAR: usize = 64;
-    let near = &before[before.len().saturating_sub(NEAR)..];
+    let skipped = before.len().saturating_sub(NEAR);
+    let near = &before[skipped..];
     (0..near.len().checked_sub(BYTES - 1)?)
         .rev()
         .find_map(|at| {
@@ -100,7 +216,7 @@ fn loaded(before: &[u8], register: u8) -> Option<u16> {
             };
             let extended = at > 0 && near[at - 1] == EXTENDED;
             let same = load == LOAD | register & 7 && extended == (register >= 8);
-            same.then(|| u16::from_le_bytes([low, high]))
+            same.then(|| (skipped + at, u16::from_le_bytes([low, high])))
         })
 }
 
@@ -121,10 +237,24 @@ mod tests {
             0x66, 0x44, 0x89, 0x47, 0x20, // movw %r8w, 32(%rdi)
             0x66, 0x90,
         ];
-        let found = |offset| stores(&code, offset).collect::<Vec<_>>();
-        assert_eq!(found(40), [(0, 4), (6, 6)]);
-        assert_eq!(found(400), [(14, 8)]);
-        assert_eq!(found(32), [(31, 10), (41, 12)]);
+        let flow = Flow::of(&code, 0, &[]);
+        let found = |offset| stores(&code, 0, offset, &flow).collect::<Vec<_>>();
+        assert_eq!(found(40), [(0, Some(4)), (6, Some(6))]);
+        assert_eq!(found(400), [(14, Some(8))]);
+        assert_eq!(found(32), [(31, Some(10)), (41, Some(12))]);
         assert_eq!(found(24), []);
+    }
+
+    #[test]
+    fn the_number_of_a_store_that_places_share_is_not_known() {
+        let code = [
+            0xb9, 10, 0, 0, 0, // movl $10, %ecx
+            0xeb, 5, // jmp to the store
+            0xb9, 12, 0, 0, 0, // movl $12, %ecx
+            0x66, 0x89, 0x4f, 0x20, // movw %cx, 32(%rdi)
+        ];
+        let flow = Flow::of(&code, 0, &[]);
+        let found = stores(&code, 0, 32, &flow).collect::<Vec<_>>();
+        assert_eq!(found, [(12, None)]);
     }
 }
