@@ -33,7 +33,7 @@ static void taker(void) {
   }
 }
 
-static void *answer(void *unused) {
+static void* answer(void* unused) {
   for (int round = 0; round < kRounds; ++round) {
     must(sem_wait(&asked));
     (void)nanosleep(&three_ms, NULL);
@@ -42,7 +42,7 @@ static void *answer(void *unused) {
   return unused;
 }
 
-static void make(ucontext_t *context, void (*entry)(void)) {
+static void make(ucontext_t* context, void (*entry)(void)) {
   must(getcontext(context));
   context->uc_stack.ss_sp = malloc(kStack);
   context->uc_stack.ss_size = kStack;

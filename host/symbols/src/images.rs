@@ -544,10 +544,10 @@ impl Images {
 
     /// Where the coroutine that `function` makes, runs or destroys suspends at the point with this
     /// resume index: the instruction's address in the traced process, as far as the file that
-    /// `module` was mapped from and its debug information tell. [`Images::line`] has the line of the
-    /// `co_await` for this address. `Some(None)`: that line is not known, or no single instruction
-    /// stores this index: an optimiser computes it where two points are alike but for it. `None`: nothing is known of this
-    /// coroutine's points.
+    /// `module` was mapped from and its debug information tell. [`Images::line`] has the line of
+    /// the `co_await` for this address. `Some(None)`: that line is not known, or no single
+    /// instruction stores this index: an optimiser computes it where two points are alike but for
+    /// it. `None`: nothing is known of this coroutine's points.
     pub fn suspension(
         &mut self,
         module: &Module,

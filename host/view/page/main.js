@@ -76,7 +76,11 @@ class App {
     const search = byId("search");
     search.addEventListener("input", () => this.search(search.value));
     search.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
+      if (event.key === "Enter") {
+        this.step(event.shiftKey ? -1 : 1);
+        // There n and N go on.
+        byId("canvas").focus();
+      }
       if (event.key === "Escape") {
         search.value = "";
         this.search("");

@@ -1,7 +1,8 @@
 // usage: secluded strict|filter|seccomp|unseen|one|allowing|refused|denying CALLS
 // Calls once, gives up most of its system calls, and calls so often. Prints its calls. The filter
-// kills for all but a few, that of `one` for getpid alone; the allowing one kills for a call that nobody makes; those that the
-// kernel refuses change nothing; the denying one answers EPERM where a file is opened.
+// kills for all but a few, that of `one` for getpid alone; the allowing one kills for a call that
+// nobody makes; those that the kernel refuses change nothing; the denying one answers EPERM where
+// a file is opened.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>

@@ -266,8 +266,8 @@ impl<'a> Describe<'a> {
     }
 
     /// The name of an object for people: the variable, or the member of one, that it is; else who
-    /// made it, be it before a fork, or met it first; its address, if nothing tells. `fallback`: the low half of such a
-    /// site.
+    /// made it, be it before a fork, or met it first; its address, if nothing tells. `fallback`:
+    /// the low half of such a site.
     pub fn object(
         &self,
         names: &mut Names<'_>,

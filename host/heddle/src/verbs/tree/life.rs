@@ -64,6 +64,7 @@ pub fn read<'a>(
         open: Vec::new(),
         site: None,
         pause: None,
+        latest: Nanos(0),
         awaiter: None,
         wakes: HashMap::new(),
         waits: HashMap::new(),
@@ -160,6 +161,8 @@ struct Living<'a> {
     site: Option<(Addr, Nanos)>,
     /// The latest suspension, until what follows it tells where it was.
     pause: Option<Pause>,
+    /// When something was heard of last, of any strand.
+    latest: Nanos,
     /// The type of what it awaits, by the last call that its own code made.
     awaiter: Option<String>,
     /// The latest wake-ups, by the number of the object that was waited for.
@@ -372,6 +375,7 @@ pub(super) fn by_or_after(own: Option<Kind>, other: Kind) -> &'static str {
 
 impl Sink for Living<'_> {
     fn resumed(&mut self, strand: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
+        self.latest = self.latest.max(time);
         // Whatever the thread runs first is what it was woken for.
         let woken = self.woken.remove(&thread);
         let maker = || self.all.get(self.all.find(strand)?).maker();
@@ -403,6 +407,7 @@ impl Sink for Living<'_> {
     }
 
     fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {
+        self.latest = self.latest.max(time);
         self.awaited.suspended(strand, thread);
         if strand == self.id && self.thread.is_none_or(|on| on == thread) {
             self.end_pause(None);
@@ -417,6 +422,7 @@ impl Sink for Living<'_> {
     }
 
     fn enter(&mut self, call: &Call) {
+        self.latest = self.latest.max(call.enter);
         let given = self.waiting.of_enter(call);
         let process = call.strand.process();
         self.awaited.enter(call, || {
@@ -508,6 +514,7 @@ impl Sink for Living<'_> {
 
     fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
         let time = event.time;
+        self.latest = self.latest.max(time);
         match event.kind {
             EventKind::Values(values) => self.waiting.take(thread, values),
             EventKind::Wake { number, .. } => {
@@ -543,7 +550,7 @@ impl Sink for Living<'_> {
             && strand.died().is_none()
             && strand.kind != Kind::Thread
         {
-            let until = strand.last.max(pause.since);
+            let until = self.latest.max(strand.last).max(pause.since);
             let left = self.names.borrow_mut().left_on(strand);
             let on = match left.map(|kind| kind.to_string()).or(self.awaiter.take()) {
                 Some(kind) => format!(" on {kind}"),

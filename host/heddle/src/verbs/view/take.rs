@@ -87,7 +87,7 @@ pub fn head(trace: &Trace) -> Head {
     let mut notes = Vec::new();
     for process in trace.processes() {
         let (name, pid) = (process_name(process), process.pid());
-        if !process.ended() {
+        if !process.ended() && !process.replaced() {
             notes.push(format!(
                 "{name} ({pid}) was killed, ended by _exit, or still ran: what had not ended is \
                  drawn up to its last event, and marked."
