@@ -211,7 +211,11 @@ void begin_recording(Process& process, const Stamp& first) {
 /// another recording's by now, or nobody's: what it does belongs into none.
 bool is_over() {
   const Control* const parents = known_control;
-  if (parents == nullptr || __atomic_load_n(&parents->ended, __ATOMIC_RELAXED) == 0) return false;
+  // Another program may have cut the file.
+  if (parents == nullptr || !sys::readable(reinterpret_cast<std::uint64_t>(&parents->inode))) {
+    return false;
+  }
+  if (__atomic_load_n(&parents->ended, __ATOMIC_RELAXED) == 0) return false;
   const long fd = sys::open(loaded.directory, O_PATH | O_DIRECTORY);
   if (fd < 0) return true;
   struct stat status;

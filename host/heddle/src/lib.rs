@@ -26,6 +26,7 @@ mod strand_list;
 mod strand_look;
 mod strand_name;
 mod trace_arg;
+mod unnamed;
 mod usage;
 mod values;
 mod verbs;

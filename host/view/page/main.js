@@ -438,6 +438,7 @@ class App {
   }
 
   mirror() {
+    this.timer = 0;
     const { trace, timeline, rows } = this;
     const lines = timeline.seen.slice(0, 60).map((seen) => {
       const row = rows.rows[seen.row];

@@ -49,6 +49,7 @@ const HEDDLE: Layers = &[
     &[
         "by_slot",
         "examples",
+        "inherited",
         "memory",
         "number_arg",
         "progress",
@@ -62,7 +63,14 @@ const HEDDLE: Layers = &[
         "notes",
         "output",
     ],
-    &["names", "preparing", "screen", "strand_name", "trace_arg"],
+    &[
+        "names",
+        "preparing",
+        "screen",
+        "strand_name",
+        "trace_arg",
+        "unnamed",
+    ],
     &["values"],
     &["filter"],
     &[

@@ -90,8 +90,15 @@ impl Page {
 
     /// What is on the timeline, when that has rested.
     fn visible(&mut self) -> String {
-        let rest = "new Promise(done => setTimeout(() =>
-            done(document.getElementById('mirror').tBodies[0].textContent), 400))";
+        // What follows an action is drawn in the next frame, and written when nothing is drawn.
+        let rest = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
+            const look = () => {
+                const text = document.getElementById('mirror').tBodies[0].textContent;
+                if (heddle.timer || !text) setTimeout(look, 50);
+                else done(text);
+            };
+            setTimeout(look, 400);
+        })))";
         self.browser.evaluate(rest).as_str().unwrap().to_owned()
     }
 

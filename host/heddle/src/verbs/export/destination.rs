@@ -1,9 +1,9 @@
 //! Where an exported file goes.
 
 use super::behind;
-use super::unnamed::{FOR_ALL, Unnamed};
+use crate::unnamed::{FOR_ALL, Unbound};
 use crate::{output, progress};
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, ensure};
 use std::fs::{File, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
@@ -53,6 +53,7 @@ fn to_file<T>(
         let file = File::options().write(true).open(path);
         return write(&file.with_context(told)?, &std::env::temp_dir()).with_context(told);
     }
+    output::directory_for(path)?;
     // What a link leads to is written, not the link.
     let whole = typed.then(|| path.canonicalize().ok()).flatten();
     let path = whole.as_deref().unwrap_or(path);
@@ -60,39 +61,6 @@ fn to_file<T>(
     let exported = write(file.file.as_file(), file.directory).with_context(told)?;
     file.name().with_context(told)?;
     Ok(exported)
-}
-
-/// A file that is to be at a path when it is whole.
-pub struct Unbound<'a> {
-    pub file: Unnamed,
-    pub directory: &'a Path,
-    path: &'a Path,
-}
-
-impl<'a> Unbound<'a> {
-    /// With these modes.
-    pub fn new(path: &'a Path, mode: u32) -> anyhow::Result<Self> {
-        let directory = output::directory_for(path)?;
-        // By its kind alone, because its text names a file of our own.
-        let file = Unnamed::new(directory, mode).map_err(|error| {
-            anyhow!(
-                "{}: cannot write in {}: {}; name a file elsewhere with -o FILE",
-                path.display(),
-                directory.display(),
-                error.kind()
-            )
-        })?;
-        Ok(Unbound {
-            file,
-            directory,
-            path,
-        })
-    }
-
-    /// Puts it there, in place of a file that has the name.
-    pub fn name(self) -> io::Result<()> {
-        self.file.name(self.path)
-    }
 }
 
 /// A file whose bytes are counted.

@@ -13,7 +13,6 @@ pub mod selection;
 pub mod spill;
 pub mod tables;
 pub mod tracks;
-mod unnamed;
 pub mod written;
 
 use crate::filter::{Filter, FilterArgs, LeftOut};

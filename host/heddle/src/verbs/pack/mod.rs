@@ -4,7 +4,7 @@ mod contents;
 
 use crate::notes::note;
 use crate::trace_arg::TraceArg;
-use crate::verbs::export::destination::Unbound;
+use crate::unnamed::Unbound;
 use anyhow::Context;
 use heddle_trace_file::pack_into;
 use std::io::BufWriter;

@@ -6,8 +6,8 @@
 
 use super::rows::{Chunk, Rows};
 use super::table::Table;
+use crate::unnamed::{FOR_ALL, Unnamed};
 use crate::verbs::export::destination::Counted;
-use crate::verbs::export::unnamed::{FOR_ALL, Unnamed};
 use anyhow::Context;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;

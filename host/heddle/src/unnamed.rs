@@ -1,5 +1,7 @@
 //! A file that gets its name when it is whole. Until then it is gone whatever becomes of us.
 
+use crate::output;
+use anyhow::anyhow;
 use std::fs::{File, Permissions};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::AsRawFd;
@@ -96,6 +98,39 @@ fn link(file: &File, to: &Path) -> Result<()> {
         Ok(())
     } else {
         Err(Error::last_os_error())
+    }
+}
+
+/// A file that is to be at a path when it is whole.
+pub struct Unbound<'a> {
+    pub file: Unnamed,
+    pub directory: &'a Path,
+    path: &'a Path,
+}
+
+impl<'a> Unbound<'a> {
+    /// With these modes.
+    pub fn new(path: &'a Path, mode: u32) -> anyhow::Result<Self> {
+        let directory = output::directory_for(path)?;
+        // By its kind alone, because its text names a file of our own.
+        let file = Unnamed::new(directory, mode).map_err(|error| {
+            anyhow!(
+                "{}: cannot write in {}: {}; name a file elsewhere with -o FILE",
+                path.display(),
+                directory.display(),
+                error.kind()
+            )
+        })?;
+        Ok(Unbound {
+            file,
+            directory,
+            path,
+        })
+    }
+
+    /// Puts it there, in place of a file that has the name.
+    pub fn name(self) -> Result<()> {
+        self.file.name(self.path)
     }
 }
 
