@@ -17,7 +17,7 @@ struct MapQuery {
   std::uint64_t name, build_id;
 };
 static_assert(sizeof(MapQuery) == 104);
-constexpr std::uint64_t kSmallestStack = 16384;      // PTHREAD_STACK_MIN
+constexpr std::uint64_t kSmallestStack = 16384;  // PTHREAD_STACK_MIN
 
 bool find_mapping(std::uint64_t address, StackBounds& found, char* scratch, std::uint64_t bytes) {
   const long fd = sys::open("/proc/self/maps", O_RDONLY);

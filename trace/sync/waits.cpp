@@ -15,9 +15,8 @@ constinit __thread CurrentWait current_wait{};
 namespace {
 
 void append(const std::uint64_t* words, std::uint64_t count) {
-  with_this_thread([=](Process& process, Thread& thread) {
-    return append_all(process, thread, words, count);
-  });
+  with_this_thread(
+      [=](Process& process, Thread& thread) { return append_all(process, thread, words, count); });
 }
 
 /// The wait for an object ends: with an error number, or 0.
