@@ -51,8 +51,8 @@ enum class StrandEvent : std::uint32_t { kSwitch = 1, kEnd = 2 };
 [[nodiscard]] long append_making(Process& process, Thread& thread, Making what,
                                  std::uint32_t number);
 [[nodiscard]] long append_stack(Process& process, Thread& thread, const MadeStack& made);
-/// Of the latter, `stack` goes behind the text unless it is 0: the stack pointer of the code that
-/// tells.
+/// A record that has a text. The stack pointer `stack` of the code that tells goes behind the text,
+/// unless it is 0.
 [[nodiscard]] long append_text(Process& process, Thread& thread, RecordType type,
                                std::uint64_t strand, const char* text, std::uint64_t stack = 0);
 

@@ -1,5 +1,6 @@
-//! What we were started with, before Rust's runtime changed it: it opens /dev/null where standard
-//! input, output or errors are closed, and ignores SIGPIPE.
+//! The descriptors and ignored signals that heddle was started with. Rust's runtime changes them
+//! before `main`: it opens /dev/null where standard input, output or errors are closed, and ignores
+//! SIGPIPE.
 
 use std::io;
 use std::os::unix::process::CommandExt;

@@ -227,7 +227,7 @@ pub struct ControlHeader {
     /// error number.
     pub barred: U32,
     pub barred_reason: U32,
-    /// Of the trace's directory.
+    /// The inode of the trace's directory.
     pub inode: U64,
     /// 1 = the recording has ended.
     pub ended: U32,

@@ -82,8 +82,8 @@ struct Open {
     mutex: Option<Key>,
     /// It was counted in [`Collect::watched`].
     watched: bool,
-    /// What the holder did when it began: not known of what was free, nor of a holder that did
-    /// since what may have been after it let go.
+    /// What the holder did when the wait began. It is not known where nobody held the object, and
+    /// where the holder may have let go before it did what is recorded of it.
     holder_was: Option<HolderWas>,
     /// The holder has let go since, so what its strand does next says nothing of the section.
     let_go: bool,

@@ -161,7 +161,7 @@ impl Stacks {
         let mut all = all.take_while(|&&(since, _)| since >= held_since);
         let suspended = all.by_ref().take(MOST);
         let suspended = suspended.filter_map(|&(since, strand)| Some((ranked(strand)?, since)));
-        // Of several, the one that was suspended last.
+        // Of several strands, the one counts that was suspended last.
         let suspended = suspended.min_by_key(|&((rank, _), _)| rank);
         if all.next().is_some() {
             return None;

@@ -45,7 +45,7 @@ pub struct Collected {
 /// did not do so itself, and joins its files of events, if that copies at most so many bytes.
 pub fn collect_all(trace: &Path, most_joined: u64) -> Result<Collected, Error> {
     let mut collected = Collected::default();
-    // Whoever opens the trace says which of them are damaged.
+    // A damaged process is passed over here: every command that opens the trace names it.
     let images = images(trace, &mut Vec::new())?;
     let newest = newest_images(images.iter().map(|(head, _)| head));
     for (head, directory) in &images {

@@ -43,10 +43,10 @@ pub fn pack(trace: &Trace, symbols: &[ModuleSymbols], to: &Path) -> Result<Packe
     result
 }
 
-/// The same into what is open already; errors name it `path`.
+/// Writes `trace` as [`pack`] does, into a file that is open already; errors name it `path`.
 ///
 /// # Errors
-/// As of [`pack`].
+/// Those of [`pack`].
 pub fn pack_into<W: Write>(
     trace: &Trace,
     symbols: &[ModuleSymbols],

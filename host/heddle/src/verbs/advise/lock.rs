@@ -92,7 +92,8 @@ impl Advice<'_> {
     }
 }
 
-/// Of every lock; those without a known limit and then that with the highest first.
+/// Advice of every lock. Locks whose limit is not known come first, then the one whose limit is the
+/// highest.
 pub fn of_all<'a>(trace: &Trace, found: &'a Waits) -> Vec<Advice<'a>> {
     let span = |pid: u32| {
         let all = trace.processes().iter().zip(&found.spans);

@@ -296,6 +296,18 @@ mod tests {
         }
     }
 
+    /// The time of a program's threads, of which the kernel alone tells.
+    fn of_switches(all: &[Switch]) -> ThreadTime {
+        let directory = tempfile::tempdir().unwrap();
+        let writer = TraceWriter::create(directory.path()).unwrap();
+        let mut process = writer.process(42, 1, "/bin/app").unwrap();
+        let mut main = process.thread(42, "app");
+        main.mark(0, 0, "here").finish().unwrap();
+        process.finish().unwrap();
+        writer.switches(all, Some(1000)).unwrap();
+        read(&Trace::open(directory.path()).unwrap()).unwrap()
+    }
+
     /// A thread that waits for a mutex, reads, is preempted, and is blocked on what nobody has
     /// seen; one of which the recorder has seen nothing; and one that waits for the end of others.
     fn trace(marks: bool) -> (tempfile::TempDir, Trace) {
@@ -446,12 +458,6 @@ mod tests {
     #[test]
     fn a_thread_is_crowded_out_while_more_can_run_than_there_are_processors() {
         use SwitchKind::{Blocks, Ended, Preempted, Runs};
-        let directory = tempfile::tempdir().unwrap();
-        let writer = TraceWriter::create(directory.path()).unwrap();
-        let mut process = writer.process(42, 1, "/bin/app").unwrap();
-        let mut main = process.thread(42, "app");
-        main.mark(0, 0, "here").finish().unwrap();
-        process.finish().unwrap();
         // Two threads on one processor, which another program has from 400 on. The second is
         // blocked from 300 to 350.
         let all = [
@@ -464,8 +470,7 @@ mod tests {
             switch(600, 42, Runs),
             switch(700, 42, Ended),
         ];
-        writer.switches(&all, Some(1000)).unwrap();
-        let time = read(&Trace::open(directory.path()).unwrap()).unwrap();
+        let time = of_switches(&all);
         assert_eq!(time.processor_ns, 500);
         assert_eq!(time.processor_own_ns, (300 - 100) + (400 - 350));
     }
@@ -473,12 +478,6 @@ mod tests {
     #[test]
     fn what_other_programs_take_is_not_the_programs_own_crowd() {
         use SwitchKind::{Ended, Preempted, Runs};
-        let directory = tempfile::tempdir().unwrap();
-        let writer = TraceWriter::create(directory.path()).unwrap();
-        let mut process = writer.process(42, 1, "/bin/app").unwrap();
-        let mut main = process.thread(42, "app");
-        main.mark(0, 0, "here").finish().unwrap();
-        process.finish().unwrap();
         // Three threads on one processor, which another program has from 300 to 600.
         let all = [
             switch(0, 42, Runs),
@@ -492,8 +491,7 @@ mod tests {
             switch(1000, 44, Runs),
             switch(1100, 44, Ended),
         ];
-        writer.switches(&all, Some(1000)).unwrap();
-        let time = read(&Trace::open(directory.path()).unwrap()).unwrap();
+        let time = of_switches(&all);
         assert_eq!(time.processor_ns, 900 + 1000 + 300);
         // Two of three are too many, whoever has the processor.
         let own = 2 * 900 + 100;
