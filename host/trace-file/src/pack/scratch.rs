@@ -1,11 +1,12 @@
 //! The directory that a trace is unpacked into.
 
 use crate::Error;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// What the names of such directories begin with.
 const PREFIX: &str = "heddle-unpacked-";
@@ -18,10 +19,12 @@ const ATTEMPTS: u32 = 1000;
 const SWEPT: usize = 100;
 
 /// A directory of ours that no other user may enter, and that goes when this does. Where we are
-/// killed, the next one that is made beside it removes it: nobody locks it any more.
+/// killed, the next one that is made beside it removes it: nobody locks it any more. Its name is
+/// drawn and comes once: another process may remove by its name one that goes just now, and would
+/// remove a second of that name with all that is in it.
 #[derive(Debug)]
 pub struct Scratch {
-    path: PathBuf,
+    directory: TempDir,
     /// Until it is removed.
     lock: Option<File>,
 }
@@ -30,42 +33,40 @@ impl Scratch {
     /// In TMPDIR, or else in /var/tmp: /tmp may be memory.
     pub fn new() -> Result<Self, Error> {
         let parent = std::env::var_os("TMPDIR").map_or_else(|| "/var/tmp".into(), PathBuf::from);
-        sweep(&parent);
-        for attempt in 0..ATTEMPTS {
-            let path = parent.join(format!("{PREFIX}{}-{attempt}", std::process::id()));
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => {}
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(Error::io(&path)(error)),
-            }
-            match lock(&path) {
-                Ok(lock) if is_at(&lock, &path) => {
+        Self::beside(&parent)
+    }
+
+    fn beside(parent: &Path) -> Result<Self, Error> {
+        sweep(parent);
+        for _ in 0..ATTEMPTS {
+            let directory = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .permissions(Permissions::from_mode(0o700))
+                .tempdir_in(parent)
+                .map_err(Error::io(parent))?;
+            match lock(directory.path()) {
+                Ok(lock) if is_at(&lock, directory.path()) => {
                     let lock = Some(lock);
-                    return Ok(Scratch { path, lock });
+                    return Ok(Scratch { directory, lock });
                 }
                 // Another sweeps it, or has done so, before it was locked.
                 Ok(_) => {}
                 Err(error) if is_swept(&error) => {}
-                Err(error) => {
-                    let _ = std::fs::remove_dir(&path);
-                    return Err(Error::io(&path)(error));
-                }
+                Err(error) => return Err(Error::io(directory.path())(error)),
             }
         }
-        Err(Error::io(&parent)(ErrorKind::AlreadyExists.into()))
+        Err(Error::io(parent)(ErrorKind::AlreadyExists.into()))
     }
 
     pub fn path(&self) -> &Path {
-        &self.path
+        self.directory.path()
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // It takes a descriptor to remove it, and this may be the last one.
+        // It takes a descriptor to remove the directory, which is next, and this may be the last.
         self.lock = None;
-        // Nothing can be done about what cannot be removed.
-        let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 
@@ -136,6 +137,25 @@ mod tests {
         drop(locked);
         sweep(parent.path());
         assert!(!used.exists());
+    }
+
+    /// The lock is let go before the directory is removed, so others sweep while it goes.
+    #[test]
+    fn what_is_in_use_stays_while_others_come_and_go() {
+        let parent = tempfile::tempdir().unwrap();
+        let user = || {
+            for _ in 0..300 {
+                let scratch = Scratch::beside(parent.path()).unwrap();
+                let file = scratch.path().join("heddle");
+                std::fs::write(&file, "x").unwrap();
+                assert_eq!(std::fs::read(&file).unwrap(), b"x");
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(user);
+            }
+        });
     }
 
     #[test]
