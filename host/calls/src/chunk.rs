@@ -11,8 +11,8 @@
 
 use crate::stack::{Above, Frame};
 use crate::tally::{Sums, Tally};
-use crate::{FunctionId, Key, Stack, Step};
-use heddle_trace_file::{Error, Event, EventKind, Modules, Remarks, Thread, Ticks};
+use crate::{FunctionId, Key, Source, Stack, Step};
+use heddle_trace_file::{Error, Event, EventKind, Remarks, Ticks};
 use std::ops::Range;
 
 /// What is known of the stretch.
@@ -50,16 +50,12 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Decodes these runs of `thread`. Memory: of the size of what it leaves open, and of the exits
+    /// Decodes these runs of the source's thread. Memory: of the size of what it leaves open, and of the exits
     /// that end nothing of its own.
     ///
     /// # Errors
     /// What the thread's iterator gives.
-    pub fn of(
-        thread: &'a Thread,
-        modules: &Modules,
-        runs: Range<usize>,
-    ) -> Result<Chunk<'a>, Error> {
+    pub fn of(source: Source<'a>, runs: Range<usize>) -> Result<Chunk<'a>, Error> {
         let mut chunk = Chunk {
             keys: Vec::new(),
             parts: Vec::new(),
@@ -72,9 +68,9 @@ impl<'a> Chunk<'a> {
             remarks: Remarks::default(),
             sparse: false,
         };
-        let mut stack = Stack::of(thread);
-        let mut tally = Tally::new(modules);
-        let mut events = thread.stretch(runs, Ticks(0));
+        let mut stack = Stack::of(source.thread);
+        let mut tally = Tally::new(source.modules, source.variants);
+        let mut events = source.thread.stretch(runs, Ticks(0));
         let mut walked = 0;
         while let Some(event) = events.next() {
             let event = event?;

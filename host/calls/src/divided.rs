@@ -68,10 +68,8 @@ pub(crate) fn profiles(
         Task::Piece(thread, number, runs) => {
             let divided_thread = &divided[*thread];
             let read = || {
-                let Source {
-                    thread, modules, ..
-                } = threads[divided_thread.thread];
-                (runs.clone(), Chunk::of(thread, modules, runs.clone()))
+                let source = threads[divided_thread.thread];
+                (runs.clone(), Chunk::of(source, runs.clone()))
             };
             let read = (!divided_thread.complete.load(Ordering::Relaxed)).then(read);
             divided_thread.joined.bring(*number, read, |joining, read| {

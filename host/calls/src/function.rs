@@ -1,6 +1,7 @@
 //! Small numbers for functions, so that what is kept by function lies in an array.
 
-use heddle_trace_file::Addr;
+use crate::Variants;
+use heddle_trace_file::{Addr, Modules};
 use std::collections::HashMap;
 
 /// A function of one process: its address, and the generation of the process's modules
@@ -20,7 +21,9 @@ pub struct FunctionId(pub u32);
 
 /// Functions in the order in which they were met.
 #[derive(Clone, Debug)]
-pub struct Functions {
+pub struct Functions<'a> {
+    /// Of which several are one.
+    variants: Option<(&'a Modules, &'a Variants)>,
     keys: Vec<Key>,
     ids: HashMap<Key, u32>,
     /// Direct-mapped, in front of the map: most events come from a few functions.
@@ -33,9 +36,10 @@ const NO_KEY: Key = Key {
     generation: u32::MAX,
 };
 
-impl Default for Functions {
+impl Default for Functions<'_> {
     fn default() -> Self {
         Functions {
+            variants: None,
             keys: Vec::new(),
             ids: HashMap::new(),
             recent: vec![(NO_KEY, 0); RECENT],
@@ -43,7 +47,15 @@ impl Default for Functions {
     }
 }
 
-impl Functions {
+impl<'a> Functions<'a> {
+    /// None yet, of a process with these modules; of variants, the first is met.
+    pub fn merging(modules: &'a Modules, variants: &'a Variants) -> Self {
+        Functions {
+            variants: Some((modules, variants)),
+            ..Functions::default()
+        }
+    }
+
     /// The id of a function, a new one if it was never met.
     #[inline]
     pub fn id(&mut self, key: Key) -> FunctionId {
@@ -52,13 +64,27 @@ impl Functions {
         if known == key {
             return FunctionId(id);
         }
-        let next = self.keys.len() as u32;
-        let id = *self.ids.entry(key).or_insert(next);
-        if id == next {
-            self.keys.push(key);
-        }
+        let id = match self.ids.get(&key) {
+            Some(&id) => id,
+            None => self.new_id(key),
+        };
         self.recent[slot] = (key, id);
         FunctionId(id)
+    }
+
+    #[cold]
+    fn new_id(&mut self, key: Key) -> u32 {
+        let first = match self.variants {
+            Some((modules, variants)) => variants.first(modules, key),
+            None => key,
+        };
+        let next = self.keys.len() as u32;
+        let id = *self.ids.entry(first).or_insert(next);
+        if id == next {
+            self.keys.push(first);
+        }
+        self.ids.insert(key, id);
+        id
     }
 
     /// All functions met.

@@ -37,7 +37,7 @@ impl<'a> Joining<'a> {
     /// Before the first event of the thread.
     pub fn new(source: Source<'a>) -> Self {
         let mut stack = Stack::of(source.thread);
-        let mut tally = Tally::new(source.modules);
+        let mut tally = Tally::new(source.modules, source.variants);
         for enter in source.before {
             feed(&mut stack, &mut tally, *enter);
         }
@@ -237,10 +237,11 @@ mod tests {
         let trace = Trace::open(directory.path()).unwrap();
         let process = &trace.processes()[0];
         let thread = &process.threads()[0];
-        let mut joining = Joining::new(Source::new(thread, process.modules()));
+        let source = Source::new(thread, process.modules());
+        let mut joining = Joining::new(source);
         for run in 0..thread.runs().len() {
             let runs = run..run + 1;
-            let chunk = Chunk::of(thread, process.modules(), runs.clone());
+            let chunk = Chunk::of(source, runs.clone());
             assert!(joining.add(runs, chunk));
         }
         assert!(joining.chunks > 30, "{} chunks", joining.chunks);

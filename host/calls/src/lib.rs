@@ -21,6 +21,7 @@ mod span;
 mod stack;
 mod tally;
 mod tree;
+mod variants;
 
 pub use heddle_trace_file::Workers;
 
@@ -30,3 +31,4 @@ pub use profile::{Profile, Source, Stats, Wanted, Watch};
 pub use span::{End, Loose, Span};
 pub use stack::{Frame, Stack, Step};
 pub use tree::{DEEPEST, Growing, Node, TreeError};
+pub use variants::{Variant, Variants};

@@ -1,7 +1,7 @@
 //! Calls and times per function.
 
 use crate::joining::Joining;
-use crate::{End, Frame, Key, Loose, SoFar, Span, Workers, divided};
+use crate::{End, Frame, Key, Loose, SoFar, Span, Variants, Workers, divided};
 use heddle_trace_file::{Addr, Error, Event, Modules, Nanos, Remarks, Thread};
 
 /// The calls of one function.
@@ -101,6 +101,8 @@ pub struct Source<'a> {
     /// The enters of the calls, outermost first, that were open before its first event: those in
     /// which its process was forked.
     pub before: &'a [Event<'static>],
+    /// Which functions of its process are one.
+    pub variants: &'a Variants,
 }
 
 impl<'a> Source<'a> {
@@ -110,6 +112,7 @@ impl<'a> Source<'a> {
             thread,
             modules,
             before: &[],
+            variants: Variants::none(),
         }
     }
 }

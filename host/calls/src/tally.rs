@@ -1,13 +1,13 @@
 //! Calls and times per function, as calls begin and end.
 
-use crate::{FunctionId, Functions, Key, Span, Stats};
+use crate::{FunctionId, Functions, Key, Span, Stats, Variants};
 use heddle_trace_file::{Addr, Modules, Nanos};
 
 /// The functions called so far, and the calls that are open.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally<'a> {
     modules: &'a Modules,
-    functions: Functions,
+    functions: Functions<'a>,
     stats: Vec<Stats>,
     /// By function: open calls. The one that takes it to 0 is the outermost.
     open: Vec<u32>,
@@ -24,10 +24,10 @@ pub(crate) type Sums = Vec<(FunctionId, Stats)>;
 
 impl<'a> Tally<'a> {
     /// No call yet.
-    pub fn new(modules: &'a Modules) -> Self {
+    pub fn new(modules: &'a Modules, variants: &'a Variants) -> Self {
         Tally {
             modules,
-            functions: Functions::default(),
+            functions: Functions::merging(modules, variants),
             stats: Vec::new(),
             open: Vec::new(),
             calls: Vec::new(),

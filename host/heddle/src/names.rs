@@ -1,6 +1,7 @@
 //! Names for the addresses of a whole trace; warnings go to stderr when they are met.
 
 use crate::notes;
+use heddle_calls::{Variant, Variants};
 use heddle_strands::{Kind, Strand};
 use heddle_symbols::{
     Images, Location, Resolver, SourceLine, coroutine_part, demangle, short_name,
@@ -10,6 +11,7 @@ use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Stands where the trace does not tell what would be printed: the maker of a thread that was not
 /// created by `pthread_create` or `thrd_create`, or of whose creator nothing was recorded then; the
@@ -108,6 +110,25 @@ impl<'a> Names<'a> {
     /// The symbols of the trace's modules, for what looks them up itself.
     pub fn images(&mut self) -> &mut Images {
         &mut self.images
+    }
+
+    /// Which functions of each process are one, since they have one name: by index of the process.
+    pub fn variants(&mut self) -> Vec<Variants> {
+        let mut read: HashMap<(PathBuf, Option<String>), Arc<[Variant]>> = HashMap::new();
+        let mut all = Vec::new();
+        for resolver in &self.resolvers {
+            let modules = resolver.modules().iter().map(|module| {
+                let file = (module.path.clone(), module.build_id.clone());
+                let variants = read.entry(file).or_insert_with(|| {
+                    let found = self.images.variants(module).into_iter();
+                    found.map(|(code, first)| Variant { code, first }).collect()
+                });
+                variants.clone()
+            });
+            all.push(Variants::new(modules.collect()));
+        }
+        self.warn();
+        all
     }
 
     /// The strand's name for people: the program's own if it has set one, else that of its

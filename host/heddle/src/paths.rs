@@ -128,7 +128,7 @@ struct Path {
 /// The calls of a part of a process.
 pub struct Paths<'a> {
     modules: &'a Modules,
-    functions: Functions,
+    functions: Functions<'static>,
     /// By [`Call::number`].
     numbers: Vec<u32>,
     paths: Vec<Path>,

@@ -22,7 +22,7 @@ pub(crate) struct OneStack<'a, S> {
     threads: Vec<Open>,
     /// The index of the first of them in the process.
     first: usize,
-    functions: Functions,
+    functions: Functions<'static>,
     sites: Sites<'a>,
     /// Enters and exits so far.
     pub events: u64,

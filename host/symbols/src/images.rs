@@ -8,6 +8,7 @@ use crate::signal_return::signal_returns;
 use crate::table::Hooks;
 use crate::tail_jumps::{TailJump, computed_jumps, tail_jumps};
 use crate::variables::Declared;
+use crate::variants::variants;
 use crate::{
     CoroutinePart, FoundValues, SymbolTable, ValuesWanted, Variable, coroutine_part, coroutines,
     files, values,
@@ -286,6 +287,17 @@ impl Images {
                 .ok()
                 .and_then(|bytes| SymbolTable::asks_for_hooks(&bytes))
                 .unwrap_or(true)
+    }
+
+    /// The functions of the file that `module` was mapped from which have the readable name of
+    /// another, by addresses of the file and in their order, each with where the first of that name
+    /// begins. None of a file whose functions are never called by hooks.
+    pub fn variants(&mut self, module: &Module) -> Vec<(Range<u64>, u64)> {
+        if !self.is_packed() && !self.may_call_hooks(module) {
+            return Vec::new();
+        }
+        self.table(module)
+            .map_or_else(Vec::new, |table| variants(&table))
     }
 
     /// By which ways in the functions of the file that `module` was mapped from call hooks. None of

@@ -25,6 +25,7 @@ mod unpack;
 mod unwinder;
 mod values;
 mod variables;
+mod variants;
 
 pub use coroutine_names::{CoroutinePart, coroutine_part};
 pub use demangle::{abbreviate, demangle, without_parameters, without_return_type};

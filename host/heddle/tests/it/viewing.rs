@@ -4,6 +4,7 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::common::{LIBC, Program, TASK, heddle};
 use crate::strands::written;
+use heddle_trace_file::write::ThreadWriter;
 use std::fs;
 use std::path::Path;
 
@@ -344,6 +345,46 @@ fn a_recursion_from_several_lines_is_counted_once() {
     let (csv, _) = said(directory.path(), &arguments);
     // 40 of the outer one, and the inner one is within that.
     assert!(csv.contains("2,40,40,10,25,40,A(),abc,A()\n"), "{csv}");
+}
+
+/// A destructor that frees the object calls the one that does not, and a clone what it was made of:
+/// both have one name, and the time of a call is there once.
+#[test]
+fn variants_of_a_function_are_one_recursion() {
+    let directory = tempfile::tempdir().unwrap();
+    // Functions named as variants are, but for D0 and D1, which are two.
+    let source = "struct D { virtual ~D(); };\nD::~D() {}\n\
+        namespace n { void D0() {} void D1() {} }\n\
+        extern \"C\" { void f() {} void part() __asm__(\"f.part.0\"); void part() {} }\n\
+        int main() {}\n";
+    let program = Program::compile(
+        directory.path(),
+        "abc",
+        source,
+        &["-O0", "-finstrument-functions"],
+    );
+    program.trace(|thread, at| {
+        let nests = |thread: &mut ThreadWriter, from: u64, outer: u64, inner: u64| {
+            thread
+                .enter(from, outer, LIBC + 5, 900)
+                .enter(from + 10, inner, outer + 5, 800)
+                .exit(from + 40, inner, outer + 5, 800)
+                .exit(from + 50, outer, LIBC + 5, 900);
+        };
+        nests(thread, 100, at("_ZN1DD0Ev"), at("_ZN1DD1Ev"));
+        nests(thread, 200, at("f"), at("f.part.0"));
+        nests(thread, 300, at("_ZN1n2D0Ev"), at("_ZN1n2D1Ev"));
+    });
+    for more in [&[][..], &["-F", "."], &["--by", "thread"]] {
+        let arguments = [&["report", "--format", "csv"], more].concat();
+        let (csv, _) = said(directory.path(), &arguments);
+        for row in ["D::~D()", "f"].map(|function| format!("2,50,50,30,40,50,{function},abc")) {
+            assert!(csv.contains(&row), "{more:?}: {csv}");
+        }
+        for row in ["1,50,20,50,50,50,n::D0()", "1,30,30,30,30,30,n::D1()"] {
+            assert!(csv.contains(row), "{more:?}: {csv}");
+        }
+    }
 }
 
 #[test]

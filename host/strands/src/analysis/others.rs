@@ -71,9 +71,8 @@ impl<'a> Analysis<'a> {
             let (process, thread) = place;
             let recorded = &trace.processes()[process];
             let source = Source {
-                thread: &recorded.threads()[thread],
-                modules: recorded.modules(),
                 before: inherited[process].of(thread),
+                ..Source::new(&recorded.threads()[thread], recorded.modules())
             };
             matches!(standing, Standing::Apart(..)).then(|| (place, Piece::whole(source)))
         });

@@ -9,7 +9,7 @@ use crate::decoder::Decoder;
 use crate::inherited::Inherited;
 use crate::one_stack::OneStack;
 use crate::sink::{Ignore, Sink, Summing};
-use heddle_calls::{Profile, SoFar, Source, Wanted, Workers};
+use heddle_calls::{Profile, SoFar, Source, Variants, Wanted, Workers};
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Trace};
 
@@ -19,6 +19,8 @@ impl<'a> Analysis<'a> {
     /// others of a process are decoded together. A thread of the former whose calls were left
     /// without exits is read once more, because only symbols tell what followed them. `make` makes
     /// a sink for each part, as in [`Analysis::decode`].
+    ///
+    /// `variants`: by process, functions whose calls are those of one; none of those behind the end.
     ///
     /// A `watch` is shown, now and then and from several workers, of which process and thread the
     /// calls are added up, and how far that is. Threads that turn out to be read with others may be
@@ -30,11 +32,12 @@ impl<'a> Analysis<'a> {
         trace: &'a Trace,
         images: &mut Images,
         wanted: Wanted,
+        variants: &[Variants],
         make: impl Fn(usize) -> S + Sync,
         watch: Option<Watch<'_>>,
     ) -> Result<(Decoded<S>, Vec<Standing>), Error> {
         let inherited = Self::inherited_in(trace, images)?;
-        let (places, profiles) = Self::profiles(trace, &inherited, wanted, watch)?;
+        let (places, profiles) = Self::profiles(trace, &inherited, wanted, variants, watch)?;
         let mut grouped = vec![false; trace.processes().len()];
         for (&(process, _), profile) in places.iter().zip(&profiles) {
             grouped[process] |= profile.is_none();
@@ -97,7 +100,7 @@ impl<'a> Analysis<'a> {
         make: impl Fn(usize) -> S + Sync,
     ) -> Result<Decoded<S>, Error> {
         let inherited = Self::inherited_in(trace, images)?;
-        let (places, profiles) = Self::profiles(trace, &inherited, wanted, None)?;
+        let (places, profiles) = Self::profiles(trace, &inherited, wanted, &[], None)?;
         let alone = places.iter().zip(profiles);
         let alone = alone.filter(|(_, profile)| profile.is_some());
         let alone: Vec<(usize, usize)> = alone.map(|(&place, _)| place).collect();
@@ -133,6 +136,7 @@ impl<'a> Analysis<'a> {
         trace: &Trace,
         inherited: &[Inherited],
         wanted: Wanted,
+        variants: &[Variants],
         watch: Option<Watch<'_>>,
     ) -> Result<(Vec<(usize, usize)>, Vec<Option<Profile>>), Error> {
         let mut places: Vec<(usize, usize)> = Vec::new();
@@ -141,9 +145,9 @@ impl<'a> Analysis<'a> {
             for (number, thread) in process.threads().iter().enumerate() {
                 places.push((index, number));
                 threads.push(Source {
-                    thread,
-                    modules: process.modules(),
                     before: inherited[index].of(number),
+                    variants: variants.get(index).unwrap_or(Variants::none()),
+                    ..Source::new(thread, process.modules())
                 });
             }
         }

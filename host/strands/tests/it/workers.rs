@@ -110,7 +110,8 @@ fn all_agree(threads: &[(u64, u64)]) {
     }
     for wanted in [Wanted::All, Wanted::OneStack, Wanted::OneStrand] {
         let log = |_| Log::default();
-        let (found, _) = Analysis::sum(&trace, &mut Images::new(), wanted, log, None).unwrap();
+        let found = Analysis::sum(&trace, &mut Images::new(), wanted, &[], log, None);
+        let (found, _) = found.unwrap();
         let mut counted: BTreeMap<u64, u64> = BTreeMap::new();
         for told in found.sinks.iter().flat_map(|(_, log)| &log.0) {
             match told {

@@ -55,7 +55,7 @@ pub fn read(trace: &Trace, filter: &FilterArgs) -> anyhow::Result<BTreeMap<Strin
 
 struct ByFunction<'a> {
     modules: &'a Modules,
-    functions: Functions,
+    functions: Functions<'static>,
     /// By number of the function.
     calls: Vec<Calls>,
 }

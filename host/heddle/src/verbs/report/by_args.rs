@@ -7,7 +7,7 @@ use crate::names::Names;
 use crate::notes;
 use crate::usage::Usage;
 use crate::values::{Recorded, Waiting, argument_list, result_text};
-use heddle_calls::{End, Functions, Key, Stats};
+use heddle_calls::{End, Functions, Key, Stats, Variants};
 use heddle_strands::{Analysis, Call, Decoded, Sink, Strand, StrandSpan};
 use heddle_symbols::short_name;
 use heddle_trace_file::{Addr, Event, EventKind, Modules, Trace};
@@ -36,7 +36,11 @@ pub fn read(trace: &Trace, filter: &FilterArgs, of: &[Pattern]) -> anyhow::Resul
     let mut names = Names::new(trace);
     let filter = Filter::new(filter, trace, &mut names)?;
     let analysis = Analysis::new(trace, names.images());
-    let sink = |process: usize| ByValues::new(trace.processes()[process].modules());
+    let variants = names.variants();
+    let sink = |process: usize| {
+        let modules = trace.processes()[process].modules();
+        ByValues::new(modules, &variants[process])
+    };
     let (decoded, left_out) = match filter {
         None => (analysis.decode(sink)?, None),
         Some(mut filter) => {
@@ -92,7 +96,7 @@ pub fn read(trace: &Trace, filter: &FilterArgs, of: &[Pattern]) -> anyhow::Resul
 struct ByValues<'a> {
     modules: &'a Modules,
     waiting: Waiting,
-    functions: Functions,
+    functions: Functions<'a>,
     /// Numbers of functions with what they were given.
     given: FxHashMap<(u32, Option<Recorded>), u32>,
     /// By slot.
@@ -108,11 +112,11 @@ struct Life {
 }
 
 impl<'a> ByValues<'a> {
-    fn new(modules: &'a Modules) -> Self {
+    fn new(modules: &'a Modules, variants: &'a Variants) -> Self {
         ByValues {
             modules,
             waiting: Waiting::default(),
-            functions: Functions::default(),
+            functions: Functions::merging(modules, variants),
             given: FxHashMap::default(),
             lives: Vec::new(),
             sums: FxHashMap::default(),

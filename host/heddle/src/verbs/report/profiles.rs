@@ -1,7 +1,7 @@
 //! Calls and times of strands, added up while the calls end.
 
 use crate::filter::Filterable;
-use heddle_calls::{Functions, Key, Stats};
+use heddle_calls::{Functions, Key, Stats, Variants};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandSpan, Summing};
 use heddle_trace_file::{Addr, Modules, Nanos};
 use rustc_hash::FxHashMap;
@@ -13,7 +13,7 @@ pub struct Profiles<'a> {
     modules: &'a Modules,
     /// Strands of one name are a group; otherwise all are one.
     by_name: bool,
-    functions: Functions,
+    functions: Functions<'a>,
     /// By [`Call::number`]: the function's index in `functions`.
     numbers: Vec<u32>,
     /// By slot.
@@ -125,11 +125,11 @@ const UNKNOWN: u32 = u32::MAX;
 
 impl<'a> Profiles<'a> {
     /// No call yet of a process with these modules. `by_name`: strands of one name are a group.
-    pub fn new(modules: &'a Modules, by_name: bool) -> Self {
+    pub fn new(modules: &'a Modules, variants: &'a Variants, by_name: bool) -> Self {
         Profiles {
             modules,
             by_name,
-            functions: Functions::default(),
+            functions: Functions::merging(modules, variants),
             numbers: Vec::new(),
             lives: Vec::new(),
             named: HashMap::new(),

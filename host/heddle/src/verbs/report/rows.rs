@@ -74,12 +74,15 @@ pub fn read_watched(
         By::Thread => Wanted::All,
         By::Strand => Wanted::OneStrand,
     };
-    let profiles =
-        |process: usize| Profiles::new(trace.processes()[process].modules(), by != By::Function);
+    let variants = names.variants();
+    let profiles = |process: usize| {
+        let modules = trace.processes()[process].modules();
+        Profiles::new(modules, &variants[process], by != By::Function)
+    };
     let (decoded, standing, left_out) = match Filter::new(filter, trace, &mut names)? {
         None => {
             let (decoded, standing) =
-                Analysis::sum(trace, names.images(), wanted, profiles, watch)?;
+                Analysis::sum(trace, names.images(), wanted, &variants, profiles, watch)?;
             (decoded, standing, None)
         }
         Some(filter) => {

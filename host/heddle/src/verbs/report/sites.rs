@@ -5,7 +5,7 @@ use super::row::{By, Row};
 use super::rows::Rows;
 use crate::filter::{Filter, FilterArgs, Filterable, decode};
 use crate::names::{Length, Names};
-use heddle_calls::{End, Functions, Key, Stats, Wanted};
+use heddle_calls::{End, Functions, Key, Stats, Variants, Wanted};
 use heddle_strands::{Call, Decoded, Kind, Sink, Strand, StrandSpan};
 use heddle_symbols::short_name;
 use heddle_trace_file::{Addr, Modules, Nanos, Trace};
@@ -19,7 +19,11 @@ use std::collections::BTreeMap;
 pub fn read(trace: &Trace, by: By, filter: &FilterArgs, length: Length) -> anyhow::Result<Rows> {
     let mut names = Names::new(trace);
     let filter = Filter::new(filter, trace, &mut names)?;
-    let sink = |process: usize| Sites::new(trace.processes()[process].modules(), by);
+    let variants = names.variants();
+    let sink = |process: usize| {
+        let modules = trace.processes()[process].modules();
+        Sites::new(modules, &variants[process], by)
+    };
     let wanted = Wanted::OneStack;
     let (decoded, left_out) = decode(trace, names.images(), wanted, filter, sink)?;
     let Decoded {
@@ -100,7 +104,7 @@ struct Site {
 struct Sites<'a> {
     modules: &'a Modules,
     by: By,
-    functions: Functions,
+    functions: Functions<'a>,
     /// By [`Call::number`]: the function's index in `functions`, and its module's.
     numbers: Vec<Option<(u32, u32)>>,
     ids: FxHashMap<Site, u32>,
@@ -122,11 +126,11 @@ struct Life {
 }
 
 impl<'a> Sites<'a> {
-    fn new(modules: &'a Modules, by: By) -> Self {
+    fn new(modules: &'a Modules, variants: &'a Variants, by: By) -> Self {
         Sites {
             modules,
             by,
-            functions: Functions::default(),
+            functions: Functions::merging(modules, variants),
             numbers: Vec::new(),
             ids: FxHashMap::default(),
             rows: Vec::new(),

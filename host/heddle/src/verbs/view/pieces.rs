@@ -232,12 +232,12 @@ struct OfProcess<'t, 'a> {
     /// By the number that `paths` has of a function: its index on the page.
     known: Vec<u32>,
     /// Call sites, and the numbers that the share has of them.
-    sites: Functions,
+    sites: Functions<'static>,
     numbers: Vec<u32>,
     /// Waits, marks and the like, their functions and call sites.
     records: super::super::export::spill::Stream<'a>,
-    functions: Functions,
-    places: Functions,
+    functions: Functions<'static>,
+    places: Functions<'static>,
 }
 
 impl<'t, 'a> Worker<'t, 'a> {

@@ -61,8 +61,8 @@ pub struct Rows<'a> {
 /// Functions and call sites; some hundred kilobytes, so only while strands live.
 #[derive(Default)]
 struct Met {
-    functions: Functions,
-    sites: Functions,
+    functions: Functions<'static>,
+    sites: Functions<'static>,
 }
 
 impl Met {
@@ -467,7 +467,7 @@ impl Sink for Rows<'_> {
         let met = self
             .met
             .get_or_insert_with(|| Met::again(&self.functions, &self.sites));
-        let id = |functions: &mut Functions, address| {
+        let id = |functions: &mut Functions<'_>, address| {
             functions
                 .id(Key {
                     address,

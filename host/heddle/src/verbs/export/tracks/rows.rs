@@ -62,7 +62,7 @@ pub struct Rows<'a> {
     pub pen: Pen<'a>,
     /// Strands that have ended.
     pub ended: Stream<'a>,
-    functions: Option<Functions>,
+    functions: Option<Functions<'static>>,
     /// The functions, when there is nothing more to come.
     pub keys: Vec<Key>,
     /// Calls that were exported.
@@ -302,7 +302,12 @@ impl<'a> Rows<'a> {
 
 /// The number of a function's name and location.
 #[inline]
-fn number(process: &Process, known: &mut Option<Functions>, address: Addr, time: Nanos) -> u64 {
+fn number(
+    process: &Process,
+    known: &mut Option<Functions<'static>>,
+    address: Addr,
+    time: Nanos,
+) -> u64 {
     let key = Key {
         address,
         generation: process.modules().generation(time),
