@@ -52,7 +52,12 @@ impl Scratch {
                 // Another sweeps it, or has done so, before it was locked.
                 Ok(_) => {}
                 Err(error) if is_swept(&error) => {}
-                Err(error) => return Err(Error::io(directory.path())(error)),
+                Err(error) => {
+                    // It is empty: that takes no descriptor, of which there may be none.
+                    let path = directory.keep();
+                    let _ = std::fs::remove_dir(&path);
+                    return Err(Error::io(&path)(error));
+                }
             }
         }
         Err(Error::io(parent)(ErrorKind::AlreadyExists.into()))
