@@ -11,8 +11,8 @@ from timeline import check, read_strands, replayed
 
 # All columns, since a trace without pauses has no rows that do.
 COLUMNS = """{
-  row: 'varchar', host: 'varchar', pid: 'bigint', parent_pid: 'bigint', since_1970_ns: 'bigint', program: 'varchar', command: 'varchar[]',
-  strand: 'bigint', kind: 'varchar', name: 'varchar', sure: 'boolean', parent: 'bigint', resumer: 'bigint', tid: 'bigint', threads: 'bigint',
+  row: 'varchar', host: 'varchar', pid: 'bigint', image: 'bigint', parent_pid: 'bigint', since_1970_ns: 'bigint', program: 'varchar',
+  command: 'varchar[]', strand: 'bigint', kind: 'varchar', name: 'varchar', sure: 'boolean', parent: 'bigint', resumer: 'bigint', tid: 'bigint', threads: 'bigint',
   born_ns: 'bigint', died_ns: 'bigint', activations: 'bigint', elapsed_ns: 'bigint', children_ns: 'bigint', suspended_ns: 'bigint',
   calls: 'bigint', function: 'varchar', module: 'varchar', caller: 'varchar', line: 'varchar', enter_ns: 'bigint', exit_ns: 'bigint',
   self_ns: 'bigint', depth: 'bigint', "end": 'varchar', inlined: 'boolean', "values": 'map(varchar, varchar)',
@@ -31,17 +31,19 @@ def main(exported, strands_path, replay_path):
     strands = read_strands(strands_path)
     asked = rows.execute(
         """
-        select strand.pid, strand.strand, any_value(strand.kind), any_value(strand.name), any_value(strand.parent), any_value(strand.resumer),
+        select strand.pid, strand.image, strand.strand, any_value(strand.kind), any_value(strand.name), any_value(strand.parent), any_value(strand.resumer),
           any_value(strand.born_ns), any_value(strand.died_ns),
-          (select count(*) from rows call where call.row = 'call' and call.pid = strand.pid and call.strand = strand.strand),
+          (select count(*) from rows call where call.row = 'call' and call.pid = strand.pid and call.image = strand.image
+           and call.strand = strand.strand),
           (select coalesce(sum(to_ns - from_ns), 0) from rows pause
-           where pause.row = 'pause' and why = 'suspended' and pause.pid = strand.pid and pause.strand = strand.strand)
+           where pause.row = 'pause' and why = 'suspended' and pause.pid = strand.pid and pause.image = strand.image
+           and pause.strand = strand.strand)
         from rows strand where strand.row = 'strand' group by all order by all
         """
     ).fetchall()
-    keys = ("pid", "strand", "kind", "name", "parent", "resumer", "born_ns", "died_ns", "calls", "suspended_ns")
-    expected = sorted((tuple(strand[key] for key in keys) for strand in strands), key=lambda one: one[:2])
-    check(sorted(asked, key=lambda one: one[:2]) == expected, "strands:", set(asked) ^ set(expected))
+    keys = ("pid", "image", "strand", "kind", "name", "parent", "resumer", "born_ns", "died_ns", "calls", "suspended_ns")
+    expected = sorted((tuple(strand[key] for key in keys) for strand in strands), key=lambda one: one[:3])
+    check(sorted(asked, key=lambda one: one[:3]) == expected, "strands:", set(asked) ^ set(expected))
     enters, exits = replayed(replay_path)
     calls = rows.execute("""select enter_ns, "function" from rows where row = 'call'""").fetchall()
     check(sorted(calls) == sorted(enters), "calls that are not replay's:", set(calls) ^ set(enters))

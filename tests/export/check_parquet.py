@@ -15,15 +15,15 @@ from timeline import check
 
 # By table: its rows among those of JSON, as `host, run` and its columns.
 EXPECTED = {
-    "processes": """pid, parent_pid, since_1970_ns, program, array_to_string(command, ' ') as command from rows where row = 'process'""",
-    "strands": """pid, strand, kind, name, sure, parent, resumer, tid, threads, born_ns, died_ns, activations, elapsed_ns, children_ns, suspended_ns,
+    "processes": """pid, image, parent_pid, since_1970_ns, program, array_to_string(command, ' ') as command from rows where row = 'process'""",
+    "strands": """pid, image, strand, kind, name, sure, parent, resumer, tid, threads, born_ns, died_ns, activations, elapsed_ns, children_ns, suspended_ns,
         calls from rows where row = 'strand'""",
-    "spans": """pid, strand, tid, function, module, caller, line, enter_ns, exit_ns, self_ns, depth, "end", coalesce(inlined, false) as inlined
+    "spans": """pid, image, strand, tid, function, module, caller, line, enter_ns, exit_ns, self_ns, depth, "end", coalesce(inlined, false) as inlined
         from rows where row = 'call'""",
-    "waits": """pid, strand, tid, why, "for", from_ns, to_ns, "by" from rows where row = 'pause'""",
-    "arguments": """pid, strand, function, enter_ns, depth, entry.key as name, entry.value as value
+    "waits": """pid, image, strand, tid, why, "for", from_ns, to_ns, "by" from rows where row = 'pause'""",
+    "arguments": """pid, image, strand, function, enter_ns, depth, entry.key as name, entry.value as value
         from (select *, unnest(map_entries("values")) as entry from rows where row = 'call')""",
-    "events": """pid, strand, tid, time_ns, kind, text from rows where row = 'event'""",
+    "events": """pid, image, strand, tid, time_ns, kind, text from rows where row = 'event'""",
 }
 
 
@@ -64,7 +64,7 @@ def main(docs, folder, exported):
         for here, there in ((one, other), (other, one)):
             differing = asked.execute(f"({here}) except all ({there}) limit 3").fetchall()
             check(not differing, name, "differs:", differing)
-        strand = "host, run, pid" + (", strand" if "strand" in columns else "")
+        strand = "host, run, pid, image" + (", strand" if "strand" in columns else "")
         for time in times:
             in_order = f"select {time} as time, row_number() over (order by {strand}, {time} nulls first) as number from "
             furthest = asked.execute(
@@ -74,7 +74,7 @@ def main(docs, folder, exported):
             check(furthest[0] <= 10 and furthest[1] == 0, name, time, "differs by up to", furthest[0], "ns, null or not:", furthest[1])
         found[name] = asked.execute(f"select count(*) from {table(name)}").fetchone()[0]
         check(found[name] > 0, "no rows of", name)
-    sums = "select host, run, pid, function, module, {} from {} group by all"
+    sums = "select host, run, pid, image, function, module, {} from {} group by all"
     functions = sums.format("sum(calls), sum(self_ns)", table("functions"))
     called = sums.format("count(*), sum(self_ns)", table("spans"))
     for one, other in ((functions, called), (called, functions)):

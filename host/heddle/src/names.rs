@@ -326,7 +326,8 @@ pub fn process_name(process: &Process) -> String {
     )
 }
 
-/// `worker-1 4712`; with several processes, `4711/worker-1 4712`.
+/// `worker-1 4712`; with several processes, `4711/worker-1 4712`, and after an exec
+/// `4711.1/worker-1 4711`.
 pub fn thread_label(trace: &Trace, process: &Process, thread: &Thread) -> String {
     let name = if thread.name().is_empty() {
         "?"
@@ -335,7 +336,7 @@ pub fn thread_label(trace: &Trace, process: &Process, thread: &Thread) -> String
     };
     let name = printable(name);
     if trace.processes().len() > 1 {
-        format!("{}/{name} {}", process.pid(), thread.tid())
+        format!("{}/{name} {}", process.id(), thread.tid())
     } else {
         format!("{name} {}", thread.tid())
     }

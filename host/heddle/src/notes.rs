@@ -94,7 +94,7 @@ pub fn missing(trace: &Trace) {
     for process in trace.processes().iter().filter(|process| process.running()) {
         note(format_args!(
             "process {} still runs: this is what it had recorded when the trace was opened",
-            process.pid()
+            process.id()
         ));
     }
 }

@@ -312,7 +312,7 @@ impl<'a> Paths<'a> {
                 _ => names.strand(example).to_string(),
             };
             let pid = match several {
-                true => format!(" of {}", trace.processes()[process].pid()),
+                true => format!(" of {}", trace.processes()[process].id()),
                 false => String::new(),
             };
             let sum = |time: fn(&Node) -> Nanos| callees.iter().map(|node| time(node).0).sum();

@@ -195,12 +195,12 @@ fn is_before(all: &StrandList, strand: StrandId, (process, thread): (&Process, u
     above.is_none_or(|id| id.number() <= thread as u64)
 }
 
-/// `12`; with several processes, `4711/12`.
+/// `12`; with several processes, `4711/12`, and after an exec `4711.1/12`.
 pub fn label(trace: &Trace, id: StrandId) -> String {
     let number = id.number();
     match trace.processes() {
         [_] => number.to_string(),
-        processes => format!("{}/{number}", processes[id.process()].pid()),
+        processes => format!("{}/{number}", processes[id.process()].id()),
     }
 }
 

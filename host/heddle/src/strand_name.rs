@@ -2,14 +2,15 @@
 
 use crate::usage::Usage;
 use heddle_strands::{StrandId, StrandList};
-use heddle_trace_file::Trace;
+use heddle_trace_file::{ImageId, Trace};
 use std::fmt;
 use std::str::FromStr;
 
-/// A strand as `heddle strands` prints it: `12`, or `4711/12` where there are several processes.
+/// A strand as `heddle strands` prints it: `12`, or `4711/12` where there are several processes, and
+/// `4711.1/12` of the program that the first one became by exec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StrandName {
-    pid: Option<u32>,
+    process: Option<ImageId>,
     /// Its number in its process.
     pub number: u64,
 }
@@ -19,11 +20,11 @@ impl FromStr for StrandName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parsed = match text.split_once('/') {
-            Some((pid, number)) => pid.parse().ok().map(Some).zip(number.parse().ok()),
+            Some((process, number)) => process.parse().ok().map(Some).zip(number.parse().ok()),
             None => text.parse().ok().map(|number| (None, number)),
         };
         match parsed {
-            Some((pid, number)) if number > 0 => Ok(StrandName { pid, number }),
+            Some((process, number)) if number > 0 => Ok(StrandName { process, number }),
             _ => Err("not a strand's number; `heddle strands` prints them: 12, or 4711/12".into()),
         }
     }
@@ -31,34 +32,34 @@ impl FromStr for StrandName {
 
 impl fmt::Display for StrandName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.pid {
-            Some(pid) => write!(f, "{pid}/{}", self.number),
+        match self.process {
+            Some(process) => write!(f, "{process}/{}", self.number),
             None => write!(f, "{}", self.number),
         }
     }
 }
 
 impl StrandName {
-    /// Whether a strand of the process with this pid may be meant.
-    pub fn may_be_of(&self, pid: u32) -> bool {
-        self.pid.is_none_or(|wanted| wanted == pid)
+    /// Whether a strand of this process may be meant.
+    pub fn may_be_of(&self, process: ImageId) -> bool {
+        self.process.is_none_or(|wanted| wanted == process)
     }
 
     /// The index in the list of the one strand that it means.
     ///
     /// # Errors
-    /// There is none; or strands of several processes have this number, and no pid is given.
+    /// There is none; or strands of several processes have this number, and no process is given.
     pub fn index_in(&self, trace: &Trace, all: &StrandList) -> Result<usize, Usage> {
         let mut meant = all
             .ids()
             .enumerate()
             .filter(|&(_, id)| self.means(trace, id));
         let (index, id) = meant.next().ok_or_else(|| self.is_not_in(trace))?;
-        if self.pid.is_none() && meant.next().is_some() {
-            let pid = trace.processes()[id.process()].pid();
+        if self.process.is_none() && meant.next().is_some() {
+            let process = trace.processes()[id.process()].id();
             return Err(Usage::new(format!(
                 "{}: several processes have a strand {self}; say which with the pid in front: \
-                 {pid}/{self}",
+                 {process}/{self}",
                 trace.path().display()
             )));
         }
@@ -75,8 +76,8 @@ impl StrandName {
 
     /// Whether it means this strand.
     pub fn means(&self, trace: &Trace, id: StrandId) -> bool {
-        let pid = trace.processes()[id.process()].pid();
-        self.number == id.number() && self.may_be_of(pid)
+        let process = trace.processes()[id.process()].id();
+        self.number == id.number() && self.may_be_of(process)
     }
 }
 
@@ -86,10 +87,21 @@ mod tests {
 
     #[test]
     fn strands_are_named_as_they_are_listed() {
-        for text in ["12", "4711/12"] {
+        for text in ["12", "4711/12", "4711.2/12"] {
             assert_eq!(text.parse::<StrandName>().unwrap().to_string(), text);
         }
-        for text in ["", "0", "a", "1/", "/1", "1/0", "-1", "4711/a"] {
+        for text in [
+            "",
+            "0",
+            "a",
+            "1/",
+            "/1",
+            "1/0",
+            "-1",
+            "4711/a",
+            "4711.a/1",
+            "4711.1.1/1",
+        ] {
             assert!(text.parse::<StrandName>().is_err(), "{text}");
         }
     }

@@ -16,9 +16,52 @@ use crate::{
     Stamp, allocation, objects,
 };
 use std::collections::HashMap;
+use std::fmt;
+use std::num::ParseIntError;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 use zerocopy::little_endian::U32;
+
+/// Which process, as its directory in the trace is named: `4711`, and after its second exec
+/// `4711.2`.
+///
+/// ```
+/// use heddle_trace_file::ImageId;
+///
+/// let id: ImageId = "4711.2".parse()?;
+/// assert_eq!((id.pid, id.image), (4711, 2));
+/// assert_eq!("4711".parse::<ImageId>()?.to_string(), "4711");
+/// # Ok::<(), std::num::ParseIntError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ImageId {
+    /// Process id.
+    pub pid: u32,
+    /// 0 for the first image of this pid, 1 after its first exec, and so on.
+    pub image: u32,
+}
+
+impl fmt::Display for ImageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.image {
+            0 => write!(f, "{}", self.pid),
+            image => write!(f, "{}.{image}", self.pid),
+        }
+    }
+}
+
+impl FromStr for ImageId {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        let (pid, image) = text.split_once('.').unwrap_or((text, "0"));
+        Ok(ImageId {
+            pid: pid.parse()?,
+            image: image.parse()?,
+        })
+    }
+}
 
 /// A process from its first event to its end or its exec.
 #[derive(Debug)]
@@ -291,9 +334,12 @@ impl Process {
         self.head.pid
     }
 
-    /// 0 for the first image of this pid, 1 after its first exec, and so on.
-    pub fn image(&self) -> u32 {
-        self.head.image
+    /// Which process and image of it.
+    pub fn id(&self) -> ImageId {
+        ImageId {
+            pid: self.head.pid,
+            image: self.head.image,
+        }
     }
 
     /// The parent's process id.

@@ -7,8 +7,8 @@ use crate::pack::{Held, ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
 use crate::values::SHAPES;
 use crate::{
-    Error, Event, Lack, Nanos, OLDEST, Place, Rate, Remarks, Shapes, Switches, VERSION, buffer,
-    switches,
+    Error, Event, ImageId, Lack, Nanos, OLDEST, Place, Rate, Remarks, Shapes, Switches, VERSION,
+    buffer, switches,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
@@ -409,8 +409,8 @@ pub(crate) fn image_directories(path: &Path) -> Result<Vec<(PathBuf, u32)>, Erro
     let mut found = Vec::new();
     for entry in std::fs::read_dir(path).map_err(Error::io(path))? {
         let name = entry.map_err(Error::io(path))?.file_name();
-        let image = name.to_str().and_then(image_of);
-        found.extend(image.map(|image| (path.join(&name), image)));
+        let id = name.to_str().and_then(|name| name.parse::<ImageId>().ok());
+        found.extend(id.map(|id| (path.join(&name), id.image)));
     }
     Ok(found)
 }
@@ -548,12 +548,4 @@ pub(crate) fn verify_marker(path: &Path) -> Result<u32, Error> {
         }),
         _ => Err(Error::NotOurs(path.to_owned())),
     }
-}
-
-/// `4711` is image 0 of that pid, `4711.2` the image after its second exec; anything else is not a
-/// process.
-fn image_of(name: &str) -> Option<u32> {
-    let (pid, image) = name.split_once('.').unwrap_or((name, "0"));
-    pid.parse::<u32>().ok()?;
-    image.parse().ok()
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 pub struct Model {
     /// The whole trace.
     pub head: Head,
-    /// The kernel's numbers of the processes.
-    pub pids: Vec<u32>,
+    /// What is in front of strands' numbers of each process: `4711`, `4711.1`.
+    pub processes: Vec<String>,
     /// Every function.
     pub functions: Option<Vec<Function>>,
     /// The calls within one another.
@@ -202,8 +202,8 @@ impl Model {
     /// What is to be seen of a strand's number: `12`, or `4711/12` where there are several
     /// processes.
     pub fn label(&self, key: StrandKey) -> String {
-        match self.pids.get(key.process as usize) {
-            Some(pid) if self.pids.len() > 1 => format!("{pid}/{}", key.number),
+        match self.processes.get(key.process as usize) {
+            Some(process) if self.processes.len() > 1 => format!("{process}/{}", key.number),
             _ => key.number.to_string(),
         }
     }

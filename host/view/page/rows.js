@@ -69,7 +69,7 @@ class Rows {
       trace.groups.forEach((group, index) => {
         if (group.kind === 0) return;
         const processes = trace.head.processes;
-        const of = processes.length > 1 ? ` (${processes[group.process].pid})` : "";
+        const of = processes.length > 1 ? ` (${processes[group.process].id})` : "";
         add(`n${index}`, () => ({
           id: `n${index}`, index, members: [], strands: group.strands, listed: group.listed,
           label: `${group.name}${of}`, kind: KINDS[group.kind],

@@ -481,7 +481,7 @@ class Tables {
       ["Elapsed", `${duration(t.running[s])} in ${plural(t.activations[s], "activation")}`],
       ["Suspended", trace.kind(s) === 0 ? "" : duration(t.suspended[s])],
       ["Calls", counted(t.calls[s])],
-      ["Process", `${trace.process(s).name} ${trace.process(s).pid}`],
+      ["Process", `${trace.process(s).name} ${trace.process(s).id}`],
     ]);
     const rows = [];
     for (let i = trace.pausesOf[s]; i < trace.pausesOf[s + 1]; i++) {

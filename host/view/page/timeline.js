@@ -283,8 +283,8 @@ class Timeline {
     c.fillText(right, this.left - 8, middle);
     c.textAlign = "left";
     if (row.height >= 34) {
-      const { name, pid } = trace.process(s);
-      const of = trace.head.processes.length > 1 ? `${name} ${pid}, ` : "";
+      const { name, id } = trace.process(s);
+      const of = trace.head.processes.length > 1 ? `${name} ${id}, ` : "";
       const kind = trace.kind(s) === 0 ? trace.entry(s) || "thread" : KINDS[trace.kind(s)];
       const elapsed = duration(trace.strands.running[s]);
       c.fillText(this.fit(`${of}${kind}, elapsed ${elapsed}`, room), x, y + 22);

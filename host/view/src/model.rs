@@ -31,8 +31,8 @@ pub struct Head {
 /// A program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Process {
-    /// The kernel's number.
-    pub pid: u32,
+    /// The kernel's number, and which program it is that had it: `4711`, `4711.1`.
+    pub id: String,
     /// What it is called.
     pub name: String,
 }

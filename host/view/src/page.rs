@@ -238,7 +238,7 @@ fn description(data: &Data) -> Map<String, Value> {
         })
     });
     let processes = data.processes.iter();
-    let processes = processes.map(|process| json!({"pid": process.pid, "name": process.name}));
+    let processes = processes.map(|process| json!({"id": process.id, "name": process.name}));
     let functions = data.functions.iter();
     let functions = functions.map(|(function, _)| json!([function.name, function.module]));
     let description = json!({

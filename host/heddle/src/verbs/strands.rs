@@ -178,6 +178,7 @@ fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
         .map(|(address, time)| names.suspended_at(process_index, strand.kind, address, time));
     json!({
         "pid": process.pid(),
+        "image": process.id().image,
         "strand": strand.id.number(),
         "kind": strand.kind.name(),
         "name": &*names.strand(strand),

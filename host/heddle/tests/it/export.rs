@@ -274,6 +274,7 @@ fn parquet_has_each_call_once_however_many_there_are_before_strands_are_known() 
     for row in rows(&traces, "spans") {
         let [
             _,
+            _,
             Long(strand),
             _,
             Str(function),
@@ -309,7 +310,7 @@ fn parquet_has_each_call_once_however_many_there_are_before_strands_are_known() 
     let functions = rows(&traces, "functions");
     let calls = functions
         .iter()
-        .map(|row| (row[1].to_string(), row[4].to_string()));
+        .map(|row| (row[2].to_string(), row[5].to_string()));
     let calls: Vec<(String, String)> = calls.collect();
     let many = MANY.to_string();
     let expected = [("A()", many.as_str()), ("B()", &many), ("C()", "1")];

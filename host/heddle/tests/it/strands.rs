@@ -278,7 +278,8 @@ fn other_commands_go_by_strand() {
         .assert()
         .success()
         .stdout(
-            contains("4711,fiber,2,body(),2,").and(contains("4711,coroutine,2,leaf(int),1,50,50")),
+            contains("4711,0,fiber,2,body(),2,")
+                .and(contains("4711,0,coroutine,2,leaf(int),1,50,50")),
         );
     heddle(path).arg("info").assert().success().stdout(contains(
         "strands    1 thread, 2 fibers, 2 coroutines; 0 of 24 events",

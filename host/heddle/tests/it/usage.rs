@@ -1,7 +1,8 @@
 //! What a command line cannot mean ends with exit code 2, whichever verb it is said to.
 
-use crate::common::{Program, heddle};
+use crate::common::{BIAS, LIBC, Program, heddle};
 use crate::strands::written;
+use crate::viewing::said;
 use predicates::str::contains;
 
 #[test]
@@ -111,4 +112,51 @@ fn a_strand_of_one_of_several_processes_has_its_pid_in_front() {
         .stderr(contains(told));
     let mut tree = heddle(path);
     tree.args(["tree", "--strand", "4712/1"]).assert().success();
+}
+
+/// An exec keeps the pid: the strands of what it began have names of their own.
+#[test]
+fn strands_of_a_program_and_of_what_it_became_are_told_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = Program::build(path);
+    for (trace, function) in [("heddle.trace", "_Z1Av"), ("later", "_Z1Bv")] {
+        let trace = heddle_trace_file::write::TraceWriter::create(&path.join(trace)).unwrap();
+        let mut process = trace.process(4711, 1, program.path()).unwrap();
+        process.module(BIAS, BIAS + 0x10_0000, BIAS, None, program.path());
+        let mut thread = process.thread(4711, "abc");
+        thread
+            .enter(10, program.at(function), LIBC, 900)
+            .exit(20, program.at(function), LIBC, 900);
+        thread.finish().unwrap();
+        process.finish().unwrap();
+    }
+    std::fs::rename(path.join("later/4711"), path.join("heddle.trace/4711.1")).unwrap();
+    for (strand, function, other) in [("4711/1", "A()", "B()"), ("4711.1/1", "B()", "A()")] {
+        for verb in ["tree", "replay"] {
+            let (told, _) = said(path, &[verb, "--strand", strand]);
+            assert!(
+                told.contains(function) && !told.contains(other),
+                "{verb} {strand}: {told}"
+            );
+        }
+    }
+    let (strands, _) = said(path, &["strands"]);
+    assert!(
+        strands.contains("\n  4711/1 ") && strands.contains("\n4711.1/1 "),
+        "{strands}"
+    );
+    let (csv, _) = said(path, &["report", "--by", "thread", "--format", "csv"]);
+    let rows = [
+        "4711,0,4711,abc,1,10,10,10,10,10,A()",
+        "4711,1,4711,abc,1,10,10,10,10,10,B()",
+    ];
+    assert!(rows.iter().all(|row| csv.contains(row)), "{csv}");
+    let (json, _) = said(path, &["export", "--format", "json", "-o", "/dev/stdout"]);
+    for row in [
+        r#""row":"call","pid":4711,"image":0,"#,
+        r#""row":"call","pid":4711,"image":1,"#,
+    ] {
+        assert!(json.contains(row), "{json}");
+    }
 }

@@ -148,7 +148,7 @@ pub fn timeline() -> Data {
     });
     let head = Head::default();
     let processes = vec![Process {
-        pid: 4711,
+        id: "4711".to_owned(),
         name: "server".to_owned(),
     }];
     let limits = Limits {
@@ -228,7 +228,7 @@ pub fn timeline() -> Data {
 /// All of it.
 pub fn model() -> Model {
     let mut model = Model {
-        pids: vec![4711],
+        processes: vec!["4711".to_owned()],
         functions: Some(functions()),
         graph: Some(graph()),
         strands: Some(strands()),

@@ -230,7 +230,7 @@ fn the_next_call_is_found_from_a_strand_s_own_row_too() {
 fn a_strand_has_one_number_wherever_it_is_named() {
     let mut model = model();
     // Another process: numbers are told with the process.
-    model.pids.push(4800);
+    model.processes.push("4800".to_owned());
     let text = screen(&model, (200, 50), &[Key::Char('4')]);
     let named = "thread #4711/1 server 4711";
     assert!(text.contains(&format!("▾{named} ")), "{text}");

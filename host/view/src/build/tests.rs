@@ -31,7 +31,7 @@ fn builder(strands: u64, limits: &Limits) -> Builder {
     };
     let strands = (1..=strands).map(|number| strand(number, kind(number), number % 7));
     let process = Process {
-        pid: 1,
+        id: "1".to_owned(),
         name: "p".to_owned(),
     };
     let mut builder = Builder::new(Head::default(), vec![process], strands.collect(), limits);

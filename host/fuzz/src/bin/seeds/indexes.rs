@@ -69,7 +69,7 @@ fn small() -> Model {
             since_1970: 1,
             notes: vec!["app (1) was killed.".to_owned()],
         },
-        pids: vec![1],
+        processes: vec!["1".to_owned()],
         functions: Some(vec![function("main", 400), function("work(int)", 90)]),
         graph: Some(Graph {
             names: vec!["thread app".to_owned(), "main".to_owned()],
@@ -107,7 +107,7 @@ fn timeline() -> heddle_view::Data {
     };
     let strands = vec![strand(1, StrandKind::Thread), strand(2, StrandKind::Fiber)];
     let process = Process {
-        pid: 1,
+        id: "1".to_owned(),
         name: "app".to_owned(),
     };
     let limits = Limits {

@@ -23,10 +23,10 @@ impl Selection {
                 with_calls: None,
             };
         }
-        let chosen = |pid| names.iter().filter(move |name| name.may_be_of(pid));
+        let chosen = |id| names.iter().filter(move |name| name.may_be_of(id));
         let processes = trace.processes().iter();
         let numbers =
-            processes.map(|process| chosen(process.pid()).map(|name| name.number).collect());
+            processes.map(|process| chosen(process.id()).map(|name| name.number).collect());
         Selection {
             numbers: Some(numbers.collect()),
             with_calls: None,

@@ -101,8 +101,8 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut images = trace.symbols().map_or_else(Images::new, Images::packed);
     let strands = strands::Counts::of(trace, &mut images)?;
     for (index, process) in trace.processes().iter().enumerate() {
-        let later =
-            |other: &Process| other.pid() == process.pid() && other.image() > process.image();
+        let (pid, image) = (process.pid(), process.id().image);
+        let later = |other: &Process| other.pid() == pid && other.id().image > image;
         let replaced = trace.processes().iter().any(later);
         let one_stack = !strands.has_fibers(index);
         let sums = (&mut loose, &mut remarks);
@@ -178,10 +178,9 @@ fn process_info(
     inherited: &Inherited,
     (loose, remarks): (&mut Loose, &mut Remarks),
 ) -> anyhow::Result<()> {
-    let image = if process.image() == 0 {
-        String::new()
-    } else {
-        format!(", image {} (after exec)", process.image())
+    let image = match process.id().image {
+        0 => String::new(),
+        image => format!(", image {image} (after exec)"),
     };
     let end = if process.ended() {
         ""

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 /// Prints a header and the rows; by thread or strand, with columns more.
 pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
     let columns = match by {
-        By::Thread => "pid,tid,thread,",
-        By::Strand => "pid,kind,strands,strand,",
+        By::Thread => "pid,image,tid,thread,",
+        By::Strand => "pid,image,kind,strands,strand,",
         _ => "",
     };
     write!(out, "{columns}calls")?;
@@ -25,7 +25,7 @@ pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
     writeln!(out, ",function,module{more}")?;
     for row in rows {
         if let Some(group) = &row.group {
-            write!(out, "{},", group.pid)?;
+            write!(out, "{},{},", group.process.pid, group.process.image)?;
             match group.who {
                 Who::Thread(tid) => write!(out, "{tid}")?,
                 Who::Strands(kind, count) => write!(out, "{},{count}", kind.name())?,

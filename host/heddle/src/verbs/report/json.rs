@@ -15,7 +15,8 @@ pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> anyhow::Result<()> {
 fn object(row: &Row, by: By) -> Value {
     let mut object = Map::new();
     if let Some(group) = &row.group {
-        object.insert("pid".into(), json!(group.pid));
+        object.insert("pid".into(), json!(group.process.pid));
+        object.insert("image".into(), json!(group.process.image));
         match group.who {
             Who::Thread(tid) => {
                 object.insert("tid".into(), json!(tid));

@@ -4,7 +4,7 @@ use crate::names::Length;
 use heddle_calls::Stats;
 use heddle_strands::Kind;
 use heddle_symbols::without_return_type;
-use heddle_trace_file::{Addr, Nanos};
+use heddle_trace_file::{Addr, ImageId, Nanos};
 use std::collections::{BTreeSet, HashMap};
 
 /// One row: a function, or a function on one thread.
@@ -38,7 +38,7 @@ pub struct Shown {
 /// Whose calls are rows of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    pub pid: u32,
+    pub process: ImageId,
     pub name: String,
     /// The text that stands for the group in the report.
     pub label: String,

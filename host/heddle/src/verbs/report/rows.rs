@@ -198,7 +198,7 @@ impl Owner {
                 let process = &trace.processes()[*process];
                 let thread = &process.threads()[*thread];
                 Some(Group {
-                    pid: process.pid(),
+                    process: process.id(),
                     name: printable(thread.name()),
                     label: format!("thread {}", thread_label(trace, process, thread)),
                     who: Who::Thread(thread.tid()),
@@ -210,7 +210,7 @@ impl Owner {
                     count => format!("{} {name} \u{d7}{count}", kind.name()),
                 };
                 Some(Group {
-                    pid: trace.processes()[*process].pid(),
+                    process: trace.processes()[*process].id(),
                     name: printable(name),
                     label: printable(&label),
                     who: Who::Strands(*kind, strands),

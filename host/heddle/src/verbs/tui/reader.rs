@@ -57,7 +57,8 @@ impl Reader {
         self.count(trace);
         self.busy.store(true, Relaxed);
         model.head = head(trace);
-        model.pids = trace.processes().iter().map(Process::pid).collect();
+        let processes = trace.processes().iter();
+        model.processes = processes.map(|process| process.id().to_string()).collect();
         model.reading = Some(Reading {
             what: FUNCTIONS.to_owned(),
             percent: 0,

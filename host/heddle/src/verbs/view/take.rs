@@ -86,18 +86,16 @@ pub fn head(trace: &Trace) -> Head {
     let command: Vec<String> = command.iter().map(|word| printable(word)).collect();
     let mut notes = Vec::new();
     for process in trace.processes() {
-        let (name, pid) = (process_name(process), process.pid());
+        let (name, id) = (process_name(process), process.id());
         if !process.ended() && !process.replaced() {
             notes.push(format!(
-                "{name} ({pid}) was killed, ended by _exit, or still ran: what had not ended is \
+                "{name} ({id}) was killed, ended by _exit, or still ran: what had not ended is \
                  drawn up to its last event, and marked."
             ));
         }
         if process.dropped() > 0 {
             let dropped = counted(process.dropped(), "event");
-            notes.push(format!(
-                "{dropped} of {name} ({pid}) could not be recorded."
-            ));
+            notes.push(format!("{dropped} of {name} ({id}) could not be recorded."));
         }
     }
     let title = trace.path().file_name();
@@ -112,7 +110,7 @@ pub fn head(trace: &Trace) -> Head {
 
 fn processes(trace: &Trace) -> Vec<Process> {
     let process = |process: &heddle_trace_file::Process| Process {
-        pid: process.pid(),
+        id: process.id().to_string(),
         name: process_name(process),
     };
     trace.processes().iter().map(process).collect()

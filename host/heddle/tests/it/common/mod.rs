@@ -52,7 +52,7 @@ pub struct Program {
     symbols: String,
 }
 
-const BIAS: u64 = 0x5555_0000_0000;
+pub const BIAS: u64 = 0x5555_0000_0000;
 /// Where the traces say that libc is; not where the program is modulo 4 GiB, so that short records
 /// do.
 pub const LIBC: u64 = 0x7f00_8000_0000;

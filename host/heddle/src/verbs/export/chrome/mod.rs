@@ -42,7 +42,11 @@ pub fn write(
         bytes.extend_from_slice(b"\n");
         metadata(&mut bytes, "process_name", pid, 0);
         bytes.extend_from_slice(b"\"name\":");
-        string(&mut bytes, &process_name(process));
+        let name = match process.id().image {
+            0 => process_name(process),
+            _ => format!("{} ({})", process_name(process), process.id()),
+        };
+        string(&mut bytes, &name);
         bytes.extend_from_slice(b"}}");
     }
     out.write_all(&bytes)?;

@@ -135,7 +135,7 @@ fn thread_of_part(
         if !std::mem::take(first) {
             out.write_all(b",")?;
         }
-        let (pid, number) = (process.pid(), track & StrandId::NUMBER);
+        let (pid, number) = (process.id(), track & StrandId::NUMBER);
         let mut bytes = b"\n{\"name\":".to_vec();
         string(&mut bytes, &head.name);
         bytes.extend_from_slice(b",\"processName\":");

@@ -8,7 +8,7 @@ use super::tables::{Part, Take};
 use super::tracks::Ended;
 use crate::names::{Names, printable};
 use heddle_calls::{End, Workers};
-use heddle_trace_file::Trace;
+use heddle_trace_file::{ImageId, Trace};
 use std::io::Write;
 
 /// Pieces of a part that a processor takes before any is written: so many that starting threads
@@ -31,6 +31,7 @@ impl<'a> Json<'a> {
                 "row": "process",
                 "host": process.host(),
                 "pid": process.pid(),
+                "image": process.id().image,
                 "parent_pid": process.parent(),
                 "since_1970_ns": trace.epoch().0,
                 "program": process.executable(),
@@ -53,6 +54,7 @@ impl Take for Json<'_> {
         let row = serde_json::json!({
             "row": "strand",
             "pid": process.pid(),
+            "image": process.id().image,
             "strand": strand.number,
             "kind": strand.kind.name(),
             "name": name,
@@ -90,7 +92,7 @@ impl Take for Json<'_> {
             bytes
         });
         let pen = Pen {
-            pid: process.pid().into(),
+            id: process.id(),
             tids: process
                 .threads()
                 .iter()
@@ -123,7 +125,7 @@ impl Json<'_> {
 
 /// Writes rows of a part.
 struct Pen {
-    pid: u64,
+    id: ImageId,
     /// By index.
     tids: Vec<u32>,
     /// Fields, by index.
@@ -154,7 +156,9 @@ impl Pen {
         line.push(b"{\"row\":\"");
         line.push(row);
         line.push(b"\",\"pid\":");
-        line.number(self.pid);
+        line.number(self.id.pid.into());
+        line.push(b",\"image\":");
+        line.number(self.id.image.into());
         line.push(b",\"strand\":");
         line.number(strand);
         line.push(b",\"tid\":");

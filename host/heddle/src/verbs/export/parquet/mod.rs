@@ -125,6 +125,7 @@ impl<'a> Parquet<'a> {
             let command = process.command().iter().map(|word| printable(word));
             rows.row()
                 .number(process.pid())
+                .number(process.id().image)
                 .number(process.parent())
                 .number(self.trace.epoch().0)
                 .text(process.executable())
@@ -193,8 +194,10 @@ impl<'a> Parquet<'a> {
         self.files.add(&mut self.strands)?;
         let mut rows = Rows::new(&FUNCTIONS);
         for ((process, function), total) in self.functions {
+            let id = self.trace.processes()[process].id();
             rows.row()
-                .number(self.trace.processes()[process].pid())
+                .number(id.pid)
+                .number(id.image)
                 .text(&function.name)
                 .text(&function.symbol)
                 .text(&function.module)
@@ -229,7 +232,7 @@ impl<'a> Parquet<'a> {
     fn known(&self, process: usize, functions: &[Arc<Function>], sites: &[Arc<Caller>]) -> Known {
         Known {
             process,
-            pid: self.trace.processes()[process].pid(),
+            id: self.trace.processes()[process].id(),
             tids: Arc::clone(&self.tids[process]),
             functions: functions.to_vec(),
             sites: sites.to_vec(),
@@ -246,6 +249,7 @@ impl Take for Parquet<'_> {
         self.strands
             .row()
             .number(process.pid())
+            .number(process.id().image)
             .number(strand.number)
             .text(strand.kind.name())
             .text(name)

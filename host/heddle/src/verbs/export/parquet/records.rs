@@ -4,6 +4,7 @@ use super::rows::{Column, Rows, Texts};
 use super::table::{ARGUMENTS, EVENTS, SPANS, WAITS};
 use crate::verbs::export::tables::record::{Call, Event, Pause, Record};
 use heddle_calls::End;
+use heddle_trace_file::ImageId;
 use std::sync::Arc;
 
 /// Index of a text that has none yet.
@@ -37,7 +38,7 @@ pub struct Records {
 /// Records of a part, and what is known of it.
 pub struct Known {
     pub process: usize,
-    pub pid: u32,
+    pub id: ImageId,
     /// By index: the threads of its process.
     pub tids: Arc<[u32]>,
     pub functions: Vec<Arc<Function>>,
@@ -59,6 +60,7 @@ pub struct Tables {
 /// The columns of [`SPANS`].
 struct Spans<'r> {
     pid: &'r mut Vec<i64>,
+    image: &'r mut Vec<i64>,
     strand: &'r mut Vec<i64>,
     tid: &'r mut Vec<i64>,
     function: &'r mut Texts,
@@ -139,6 +141,7 @@ impl<'r> Spans<'r> {
         use Column::{Flags, Numbers, Texts};
         let [
             Numbers(pid),
+            Numbers(image),
             Numbers(strand),
             Numbers(tid),
             Texts(function),
@@ -158,6 +161,7 @@ impl<'r> Spans<'r> {
         let ends = ["returned", "unwound", "open"].map(|text| end.know(text));
         Some(Spans {
             pid,
+            image,
             strand,
             tid,
             function,
@@ -201,7 +205,8 @@ impl<'r> Spans<'r> {
             End::Unwound => unwound,
             End::Open => open,
         };
-        self.pid.push(part.pid.into());
+        self.pid.push(part.id.pid.into());
+        self.image.push(part.id.image.into());
         self.strand.push(call.strand as i64);
         self.tid.push(part.tid(call.thread).into());
         self.function.push(Some(function.name));
@@ -221,7 +226,8 @@ impl<'r> Spans<'r> {
 fn arguments(rows: &mut Rows, part: &Known, call: &Call) {
     for (name, value) in &call.values {
         rows.row()
-            .number(part.pid)
+            .number(part.id.pid)
+            .number(part.id.image)
             .number(call.strand)
             .text(&part.functions[call.function as usize].name)
             .number(call.enter.0)
@@ -237,7 +243,8 @@ fn pause(rows: &mut Rows, part: &Known, pause: &Pause<'_>) {
         false => "suspended",
     };
     rows.row()
-        .number(part.pid)
+        .number(part.id.pid)
+        .number(part.id.image)
         .number(pause.strand)
         .number(part.tid(pause.thread))
         .text(why)
@@ -249,7 +256,8 @@ fn pause(rows: &mut Rows, part: &Known, pause: &Pause<'_>) {
 
 fn event(rows: &mut Rows, part: &Known, event: &Event<'_>) {
     rows.row()
-        .number(part.pid)
+        .number(part.id.pid)
+        .number(part.id.image)
         .number(event.strand)
         .number(part.tid(event.thread))
         .number(event.time.0)

@@ -87,6 +87,7 @@ pub static PROCESSES: Table = Table {
     name: "processes",
     columns: &[
         number("pid"),
+        number("image"),
         number("parent_pid"),
         number("since_1970_ns"),
         text("program"),
@@ -98,6 +99,7 @@ pub static STRANDS: Table = Table {
     name: "strands",
     columns: &[
         number("pid"),
+        number("image"),
         number("strand"),
         text("kind"),
         text("name"),
@@ -120,6 +122,7 @@ pub static SPANS: Table = Table {
     name: "spans",
     columns: &[
         number("pid"),
+        number("image"),
         number("strand"),
         number("tid"),
         text("function"),
@@ -139,6 +142,7 @@ pub static FUNCTIONS: Table = Table {
     name: "functions",
     columns: &[
         number("pid"),
+        number("image"),
         text("function"),
         text("symbol"),
         text("module"),
@@ -151,6 +155,7 @@ pub static WAITS: Table = Table {
     name: "waits",
     columns: &[
         number("pid"),
+        number("image"),
         number("strand"),
         number("tid"),
         text("why"),
@@ -165,6 +170,7 @@ pub static ARGUMENTS: Table = Table {
     name: "arguments",
     columns: &[
         number("pid"),
+        number("image"),
         number("strand"),
         text("function"),
         number("enter_ns"),
@@ -178,6 +184,7 @@ pub static EVENTS: Table = Table {
     name: "events",
     columns: &[
         number("pid"),
+        number("image"),
         number("strand"),
         number("tid"),
         number("time_ns"),
