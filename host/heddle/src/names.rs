@@ -159,18 +159,22 @@ impl<'a> Names<'a> {
             return known.clone();
         }
         let location = self.function(process, function, time);
-        let name: Rc<str> = match coroutine_part(&location.symbol) {
-            Some((ramp, ..)) => {
-                let name = printable(&demangle(ramp));
-                match self.length {
-                    Length::Short => short_name(&name).into(),
-                    Length::Full => name.into(),
-                }
-            }
-            None => self.shown(&location).into(),
-        };
+        let name = self.source_name(&location);
         self.strands.insert(key, name.clone());
         name
+    }
+
+    /// What is printed of a location's name; of the functions that resume and destroy a coroutine,
+    /// the name in its source, without the compiler's suffixes.
+    pub fn source_name(&self, location: &Location) -> Rc<str> {
+        let Some((ramp, ..)) = coroutine_part(&location.symbol) else {
+            return self.shown(location).into();
+        };
+        let name = printable(&demangle(ramp));
+        match self.length {
+            Length::Short => short_name(&name).into(),
+            Length::Full => name.into(),
+        }
     }
 
     /// Where a coroutine is suspended as the program exits: the address behind the beginning of the

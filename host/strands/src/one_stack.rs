@@ -173,6 +173,7 @@ impl<'a, S: Sink> OneStack<'a, S> {
                     inlined: top.inlined,
                     around: below.last().map(|outer| outer.function),
                     body: false,
+                    destroys: false,
                     depth: below.len(),
                     enter: top.enter,
                     frame,

@@ -26,6 +26,8 @@ pub struct Call {
     pub around: Option<Addr>,
     /// Whether it runs or destroys the coroutine whose strand it is on.
     pub body: bool,
+    /// Whether it destroys that coroutine.
+    pub destroys: bool,
     /// Open calls of its strand around it, within this activation.
     pub depth: usize,
     /// When it was entered.

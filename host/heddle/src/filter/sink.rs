@@ -31,6 +31,9 @@ pub trait Filterable: Sink {
         self.leave(&span);
     }
 
+    /// A call began by which a coroutine is run or destroyed, and is left out.
+    fn body_left_out(&mut self, _call: &Call) {}
+
     /// The call ended by which a coroutine is run, and that was left out.
     fn left_body(&mut self, _strand: StrandId) {}
 
@@ -404,6 +407,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             None => Fate::Waits(Box::new(told)),
         };
         let tells = matches!(fate, Fate::Told);
+        let lacks_body = call.body && matches!(fate, Fate::LeftOut);
         life.open.push(Open {
             fate,
             number,
@@ -425,6 +429,9 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             }
             self.inner.enter(&told);
         } else {
+            if lacks_body && begun && self.in_range(call.enter) {
+                self.inner.body_left_out(call);
+            }
             self.inner.left_out(call.strand);
         }
     }

@@ -4,7 +4,8 @@
 #[path = "../../../page/tests/it/chromium/mod.rs"]
 mod chromium;
 
-use crate::common::{LIBC, Program, abc, heddle};
+use crate::common::{LIBC, Program, TASK, abc, heddle};
+use crate::viewing::handing_over;
 use chromium::Browser;
 use predicates::str::contains;
 use serde_json::Value;
@@ -298,6 +299,27 @@ fn what_a_program_says_of_its_waits_is_shown_as_it_is() {
         assert!(waits.contains(said), "{said} in {waits}");
     }
     page.is_clean();
+}
+
+#[test]
+fn a_wait_that_a_destruction_ended_is_where_the_coroutine_was() {
+    let line = TASK.lines().count() + 1;
+    let in_source = format!("app.cpp:{line}");
+    for (flags, place) in [(&["-g", "-O0"][..], &*in_source), (&["-O0"], "in inner()")] {
+        let directory = tempfile::tempdir().unwrap();
+        handing_over(directory.path(), flags);
+        for hidden in [&[][..], &["--hide", "inner*destroy*"]] {
+            let mut page = Page::open(&view(directory.path(), hidden));
+            let waits = page.rows("waits");
+            // Before it began, and from when it handed over until it was destroyed.
+            let of_inner = waits.iter().filter(|row| row[3] == "coroutine inner()");
+            let counted: Vec<_> = of_inner.map(|row| (&*row[2], &*row[4])).collect();
+            assert!(counted.contains(&(place, "2")), "{hidden:?}: {waits:?}");
+            let parts = |cell: &String| cell.contains("[destroy]") || cell.contains("[resume]");
+            assert!(!waits.iter().flatten().any(parts), "{hidden:?}: {waits:?}");
+            page.is_clean();
+        }
+    }
 }
 
 #[test]

@@ -482,6 +482,103 @@ fn who_awaits_is_the_maker_that_is_called_at_the_end() {
     }
 }
 
+/// A coroutine that hands over to its maker as it ends, by a call, as code without optimisation
+/// does; the maker destroys it while that call lasts.
+pub fn handing_over(directory: &Path, flags: &[&str]) {
+    let source = "task inner() { co_return; }\ntask outer() { co_return; }\nint main() { inner(); outer(); }\n";
+    let program = Program::of_tasks(directory, source, flags);
+    let [main, outer, inner, destroy] = program.places([
+        " main",
+        "outerv.Frame.actor",
+        "innerv.Frame.actor",
+        "innerv.Frame.destroy",
+    ]);
+    let (of_outer, of_inner) = (0x5581_0010, 0x5581_0090);
+    let mut process = program.process(&directory.join("heddle.trace"));
+    let mut thread = process.thread(4711, "app");
+    thread
+        .enter(0, main, 0, 900)
+        .capture(outer, of_outer, Some(0))
+        .enter(10, outer, main + 9, 800)
+        .capture(inner, of_inner, Some(0))
+        .enter(30, inner, outer + 9, 700)
+        .exit(40, inner, 0, 700)
+        .exit(45, outer, 0, 800)
+        .capture(inner, of_inner, Some(2))
+        .enter(50, inner, main + 9, 800)
+        .capture(outer, of_outer, Some(2))
+        .enter(61, outer, inner + 9, 700)
+        .capture(destroy, of_inner, Some(4))
+        .enter(65, destroy, outer + 9, 600)
+        .capture(inner, of_inner, Some(5))
+        .enter(66, inner, destroy + 9, 500)
+        .exit(67, inner, destroy + 9, 500)
+        .exit(68, destroy, 0, 600)
+        .exit(70, outer, 0, 700)
+        .exit(80, inner, 0, 800)
+        .exit(100, main, 0, 900)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+}
+
+#[test]
+fn who_hands_over_by_a_call_is_suspended_meanwhile() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    handing_over(path, &["-g", "-O0"]);
+    let line = TASK.lines().count() + 1;
+    let last = format!(
+        "    suspended at app.cpp:{line} on std::suspend_always, destroyed by coroutine outer() on thread app"
+    );
+    let (tree, _) = said(path, &["tree", "--strand", "3"]);
+    let suspended = lines_with(&tree, "suspended at");
+    assert_eq!(suspended.len(), 2, "{tree}");
+    assert!(suspended[0].contains("resumed by thread app"), "{tree}");
+    assert!(suspended[1].starts_with(&last), "{tree}");
+    assert!(suspended[1].ends_with("  4 ns"), "{tree}");
+    // It is destroyed, whatever calls are left out.
+    for hidden in [["--hide", "inner*"], ["-N", "inner*"]] {
+        let arguments = [&["tree", "--strand", "3"][..], &hidden].concat();
+        let (tree, _) = said(path, &arguments);
+        let suspended = lines_with(&tree, "suspended at");
+        assert!(suspended[1].starts_with(&last), "{hidden:?}: {tree}");
+    }
+}
+
+#[test]
+fn a_suspension_that_lasts_says_where_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let source = "task inner() { co_return; }\nint main() { inner(); }\n";
+    let program = Program::of_tasks(path, source, &["-g", "-O0"]);
+    let [main, inner, destroy] =
+        program.places([" main", "innerv.Frame.actor", "innerv.Frame.destroy"]);
+    let mut process = program.process(&path.join("heddle.trace"));
+    let mut thread = process.thread(4711, "app");
+    thread
+        .enter(0, main, 0, 900)
+        .capture(inner, 0x5581_0090, Some(0))
+        .enter(10, inner, main + 9, 800)
+        .exit(20, inner, 0, 800)
+        .exit(50, main, 0, 900)
+        .frame_left(90, 0x5581_0090, 2, destroy)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+    let (tree, _) = said(path, &["tree", "--strand", "2"]);
+    let place = format!(
+        "app.cpp:{} on std::suspend_always",
+        TASK.lines().count() + 1
+    );
+    assert!(
+        tree.contains(&format!("  left at      {place}\n")),
+        "{tree}"
+    );
+    let lasts = format!("    suspended at {place}, and not resumed");
+    assert!(tree.contains(&lasts), "{tree}");
+}
+
 /// A coroutine that Asio's pump resumes right after another was suspended, within one call of the
 /// pump, is awaited by that one; one that the pump's next call resumes is not.
 #[test]

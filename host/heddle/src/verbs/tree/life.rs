@@ -10,7 +10,7 @@ use heddle_calls::{End, Growing, Node, Span, TreeError};
 use heddle_strands::{
     Analysis, Call, Decoded, Kind, Sink, Strand, StrandId, StrandList, StrandSpan,
 };
-use heddle_symbols::{CoroutinePart, coroutine_part};
+use heddle_symbols::coroutine_part;
 use heddle_trace_file::{Addr, Callee, Error, Event, EventKind, Nanos, Trace};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -71,6 +71,7 @@ pub fn read<'a>(
         woken: HashMap::new(),
         thread: None,
         handed_over: None,
+        runs_other: None,
         resumes: None,
         awaited: Awaited::default(),
         destroyed: false,
@@ -175,6 +176,9 @@ struct Living<'a> {
     thread: Option<usize>,
     /// Whom it resumed as it was suspended last.
     handed_over: Option<StrandId>,
+    /// Whom its own code runs, since when, if that has not returned: without optimisation, code
+    /// that hands over calls where it would jump.
+    runs_other: Option<(StrandId, Nanos)>,
     /// The strand that this one has resumed, and that runs within its call.
     resumes: Option<StrandId>,
     awaited: Awaited,
@@ -265,6 +269,24 @@ impl Living<'_> {
         }
     }
 
+    /// A coroutine is run or destroyed by this call.
+    fn body(&mut self, call: &Call) {
+        if call.strand != self.id {
+            if self.resumes == Some(call.strand) {
+                self.calls_to_hand_over(call);
+            }
+            return;
+        }
+        self.runs_other = None;
+        self.destroyed |= call.destroys;
+        self.end_pause(Some(call));
+        if !self.destroyed {
+            self.handed_over = None;
+        }
+        self.site = None;
+        self.awaiter = None;
+    }
+
     /// Without optimisation, code that hands over calls where it would jump: what it calls is
     /// another coroutine's body, and no function that resumes one.
     fn calls_to_hand_over(&mut self, call: &Call) {
@@ -272,7 +294,22 @@ impl Living<'_> {
         let site = names.caller(call.strand.process(), call.caller, call.enter);
         if self.open.is_empty() && coroutine_part(&site.symbol).is_some() {
             self.handed_over = Some(call.strand);
+            self.runs_other = Some((call.strand, call.enter));
         }
+    }
+
+    /// ` at echo.cpp:12`: where a strand is suspended that is not resumed, as `left at` says it.
+    fn left_place(&self, id: StrandId) -> String {
+        let strand = self.all.find(id).map(|index| self.all.get(index));
+        let Some((kind, Some((address, time)))) =
+            strand.map(|strand| (strand.kind, strand.suspended_at()))
+        else {
+            return String::new();
+        };
+        let names = &mut *self.names.borrow_mut();
+        let is_line = kind == Kind::Coroutine && names.line(id.process(), address, time).is_some();
+        let place = names.suspended_at(id.process(), kind, address, time);
+        format!(" {} {place}", if is_line { "at" } else { "in" })
     }
 
     /// `coroutine sums(long)`, `thread app`.
@@ -387,9 +424,12 @@ impl Sink for Living<'_> {
             // Another thread may go on with a coroutine before the call of await_suspend returns by
             // which it was given away: then the end of that activation comes too late.
             let elsewhere = self.thread.replace(thread).is_some_and(|on| on != thread);
-            if self.pause.is_none() && elsewhere {
+            // What is resumed was suspended before, so it had handed over to what it still calls.
+            let since = self.runs_other.take().map(|(_, since)| since);
+            let since = since.or(elsewhere.then_some(time));
+            if let (None, false, Some(since)) = (&self.pause, self.destroyed, since) {
                 self.pause = Some(Pause {
-                    since: time,
+                    since,
                     resumed: None,
                     woken: None,
                 });
@@ -409,15 +449,21 @@ impl Sink for Living<'_> {
     fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {
         self.latest = self.latest.max(time);
         self.awaited.suspended(strand, thread);
+        if self.runs_other.is_some_and(|(other, _)| other == strand) {
+            self.runs_other = None;
+        }
         if strand == self.id && self.thread.is_none_or(|on| on == thread) {
             self.end_pause(None);
-            // What is destroyed does not wait: optimised code destroys by a jump to the body, which
-            // is another activation.
-            self.pause = (!self.destroyed).then_some(Pause {
-                since: time,
-                resumed: None,
-                woken: None,
-            });
+            // An activation that handed over by a call ends later than what it called, and says
+            // nothing new. What is destroyed does not wait: optimised code destroys by a jump to
+            // the body, which is another activation.
+            if self.pause.is_none() && !self.destroyed {
+                self.pause = Some(Pause {
+                    since: time,
+                    resumed: None,
+                    woken: None,
+                });
+            }
         }
     }
 
@@ -429,34 +475,17 @@ impl Sink for Living<'_> {
             let mut names = self.names.borrow_mut();
             is_pump(&names.function(process, call.function, call.enter).name)
         });
+        if call.body {
+            return self.body(call);
+        }
         if call.strand != self.id {
-            if call.body && self.resumes == Some(call.strand) {
-                self.calls_to_hand_over(call);
-            }
             return;
         }
-        let location = self
-            .names
-            .borrow_mut()
-            .function(process, call.function, call.enter);
-        if call.body {
-            let part = coroutine_part(&location.symbol).map(|(_, part, _)| part);
-            let index = call.frame.and_then(|frame| frame.resume_index());
-            self.destroyed |= part == Some(CoroutinePart::Destroy);
-            // GCC's code destroys what has an odd index.
-            self.destroyed |= index.is_some_and(|index| index % 2 == 1);
-        }
-        self.end_pause(Some(call).filter(|call| call.body));
+        self.runs_other = None;
+        self.end_pause(None);
         let names = self.names.clone();
         let names = &mut *names.borrow_mut();
-        if call.body {
-            if !self.destroyed {
-                self.handed_over = None;
-            }
-            self.site = None;
-            self.awaiter = None;
-            return;
-        }
+        let location = names.function(process, call.function, call.enter);
         if !self.destroyed {
             self.handed_over = None;
         }
@@ -556,13 +585,20 @@ impl Sink for Living<'_> {
                 Some(kind) => format!(" on {kind}"),
                 None => String::new(),
             };
+            let place = self.left_place(strand.id);
             self.suspended(
                 pause.since,
                 until,
-                format!("suspended{on}, and not resumed"),
+                format!("suspended{place}{on}, and not resumed"),
             );
         }
     }
 }
 
-impl Filterable for Living<'_> {}
+impl Filterable for Living<'_> {
+    /// It tells all the same where the coroutine was, and whether it is destroyed.
+    fn body_left_out(&mut self, call: &Call) {
+        self.latest = self.latest.max(call.enter);
+        self.body(call);
+    }
+}

@@ -280,7 +280,7 @@ impl Part<'_> {
         let within = || {
             let (at, time) = function?;
             let location = names.function(process, at, time);
-            Some(format!("in {}", names.shown(&location)))
+            Some(format!("in {}", names.source_name(&location)))
         };
         (line.or_else(within), awaited)
     }

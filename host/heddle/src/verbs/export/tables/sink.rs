@@ -89,12 +89,21 @@ struct Life {
     is_thread: bool,
     /// Whether it is a coroutine.
     is_coroutine: bool,
+    /// What runs it or ran it last, destroys it.
+    destroyed: bool,
     /// Since when a fiber or coroutine runs, on which thread, and who ran before.
     runs: Option<(Nanos, usize, Option<StrandId>)>,
+    /// The strand that a coroutine's own code runs, since when, if that has not returned: without
+    /// optimisation, code that hands over calls where it would jump.
+    runs_other: Option<(StrandId, Nanos)>,
+    /// The coroutine of which this strand is that.
+    run_by: Option<StrandId>,
     /// A pause that has ended, until what follows it tells where the coroutine was.
     held: Option<Box<Held>>,
     /// Functions of the calls that are open, and when they began, if that is wanted.
     open: Vec<(Addr, Nanos)>,
+    /// How many of these do not run or destroy a coroutine themselves.
+    inner: usize,
     /// The last call that a coroutine's own code made: where it is suspended, if nothing better
     /// tells.
     site: Option<(Addr, Nanos)>,
@@ -241,6 +250,42 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The own code of `by` runs the strand `id` from now on, if `by` is a coroutine.
+    fn runs_other(&mut self, by: Option<StrandId>, id: StrandId, time: Nanos) {
+        let Some(by) = by else { return };
+        let Some(life) = self.lives.of_mut(by) else {
+            return;
+        };
+        if life.is_coroutine && life.runs.is_some() && life.inner == 0 {
+            life.runs_other = Some((id, time));
+            if let Some(other) = self.lives.of_mut(id) {
+                other.run_by = Some(by);
+            }
+        }
+    }
+
+    /// What runs or destroys the strand `id` now was run by it, and has not returned: so it had
+    /// handed over to that, and did not run since then.
+    fn had_handed_over(&mut self, id: StrandId) {
+        let Some(life) = self.lives.of_mut(id) else {
+            return;
+        };
+        let runs_other = life.runs_other.take();
+        let thread = life.thread;
+        if let (Some((_, since)), None) = (runs_other, life.pause) {
+            self.ran(id, since);
+            self.pause(id, thread, since, false);
+        }
+    }
+
+    /// The strand `id` has returned to what ran it.
+    fn returns(&mut self, id: StrandId) {
+        let by = self.lives.of_mut(id).and_then(|life| life.run_by.take());
+        if let Some(life) = by.and_then(|by| self.lives.of_mut(by)) {
+            life.runs_other.take_if(|(other, _)| *other == id);
+        }
+    }
+
     /// Writes until when a fiber or coroutine ran.
     fn ran(&mut self, id: StrandId, to: Nanos) {
         let runs = self.lives.of_mut(id).and_then(|life| life.runs.take());
@@ -379,11 +424,13 @@ impl Sink for Rows<'_> {
             self.processor(thread, time, None);
             self.running.insert(thread, id);
             self.release(id, None);
+            self.had_handed_over(id);
             self.ran(id, time);
             let life = self.lives.of_mut(id);
             if let Some(life) = life.filter(|life| !life.is_thread) {
                 life.runs = Some((time, thread, by));
             }
+            self.runs_other(by, id, time);
         }
         self.goes_on(id, thread, Some(time), by);
         if let Some(life) = self.lives.of_mut(id) {
@@ -402,11 +449,26 @@ impl Sink for Rows<'_> {
         if self.whole.lives {
             self.release(id, None);
             self.ran(id, time);
+            self.returns(id);
         }
-        self.pause(id, thread, time, false);
+        // An activation that handed over by a call ends later than what it called. What is
+        // destroyed does not wait.
+        let rests = |life: &Life| life.is_coroutine && matches!(life.pause, Some((_, false)));
+        if !self
+            .lives
+            .of(id)
+            .is_some_and(|life| life.destroyed || rests(life))
+        {
+            self.pause(id, thread, time, false);
+        }
     }
 
     fn enter(&mut self, call: &Call) {
+        if call.destroys
+            && let Some(life) = self.lives.at(call.slot)
+        {
+            life.destroyed = true;
+        }
         if self.whole.lives {
             self.processor(call.thread, call.enter, None);
             if self.off.is_some() {
@@ -414,11 +476,13 @@ impl Sink for Rows<'_> {
             }
             self.release(call.strand, Some(call).filter(|call| call.body));
             if let Some(life) = self.lives.at(call.slot) {
+                life.runs_other = None;
                 if call.body {
                     life.site = None;
-                } else if life.is_coroutine && life.open.len() == 1 && !call.inlined {
+                } else if life.is_coroutine && life.inner == 0 && !call.inlined {
                     life.site = Some((call.caller, call.enter));
                 }
+                life.inner += usize::from(!call.body);
                 life.open.push((call.function, call.enter));
             }
         }
@@ -444,6 +508,7 @@ impl Sink for Rows<'_> {
             && let Some(life) = self.lives.at(span.slot)
         {
             life.open.pop();
+            life.inner -= usize::from(!span.body && life.inner > 0);
         }
         if !self.whole.selection.has(span.strand) {
             return;
@@ -547,6 +612,21 @@ impl Sink for Rows<'_> {
 }
 
 impl Filterable for Rows<'_> {
+    /// It tells all the same where the coroutine was.
+    fn body_left_out(&mut self, call: &Call) {
+        if call.destroys
+            && let Some(life) = self.lives.at(call.slot)
+        {
+            life.destroyed = true;
+        }
+        if self.whole.lives {
+            self.release(call.strand, Some(call));
+            if let Some(life) = self.lives.at(call.slot) {
+                (life.site, life.runs_other) = (None, None);
+            }
+        }
+    }
+
     fn goes_on(&mut self, strand: &Strand) {
         self.end(strand, None);
     }
