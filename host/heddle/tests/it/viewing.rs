@@ -579,6 +579,37 @@ fn a_suspension_that_lasts_says_where_it_is() {
     assert!(tree.contains(&lasts), "{tree}");
 }
 
+/// A fiber that ends goes back to the strand that made it, which may be a scheduler.
+#[test]
+fn a_fiber_is_awaited_by_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        let (main, a, b) = (at("main"), at("_Z1Av"), at("_Z1Bv"));
+        thread
+            .stack(0x7_0000, 0x8_0000)
+            .enter(100, main, LIBC + 5, 0x7_f000)
+            .strand_made(110, 9)
+            .strand_switch(120, 9)
+            .enter(1_000, a, LIBC + 5, 0x4_f000)
+            .strand_switch(1_010, 0)
+            .enter(1_100, b, main + 5, 0x7_ef00)
+            .exit(1_200, b, main + 5, 0x7_ef00)
+            .strand_switch(1_900, 9)
+            .exit(2_000, a, LIBC + 5, 0x4_f000)
+            .strand_end(2_010, 9)
+            .strand_switch(2_020, 0)
+            .enter(3_100, b, main + 5, 0x7_ef00)
+            .exit(3_200, b, main + 5, 0x7_ef00)
+            .exit(7_000, main, LIBC + 5, 0x7_f000);
+    });
+    let (tree, _) = said(directory.path(), &["tree", "--strand", "2"]);
+    assert!(tree.starts_with("fiber A() #2\n"), "{tree}");
+    assert!(tree.contains("  made by      abc #1\n"), "{tree}");
+    assert!(tree.contains("  died "), "{tree}");
+    assert!(!tree.contains("awaited by"), "{tree}");
+}
+
 /// A coroutine that Asio's pump resumes right after another was suspended, within one call of the
 /// pump, is awaited by that one; one that the pump's next call resumes is not.
 #[test]

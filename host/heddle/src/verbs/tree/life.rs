@@ -104,10 +104,13 @@ pub fn read<'a>(
     let died = found.as_ref().is_some_and(|strand| strand.died().is_some());
     // A strand that goes on behind this one's end, and did not make it, may have been resumed by
     // another.
+    let kind = found.as_ref().map(|strand| strand.kind);
     let maker = found.and_then(|strand| strand.maker());
+    // A fiber that ends goes back to what ran it, as a scheduler's, which need not await it.
+    let hands_over = died && kind == Some(Kind::Coroutine);
     let handed_over = living
         .handed_over
-        .filter(|_| died && living.handed_over == maker);
+        .filter(|_| hands_over && living.handed_over == maker);
     Ok(Life {
         labels: living.labels,
         calls: living.growing.roots(),
