@@ -323,6 +323,25 @@ fn a_wait_that_a_destruction_ended_is_where_the_coroutine_was() {
 }
 
 #[test]
+fn times_are_cut_as_other_verbs_cut_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        let (main, a) = (at("main"), at("_Z1Av"));
+        thread
+            .enter(0, main, LIBC + 5, 900)
+            .enter(100, a, main + 5, 800)
+            .exit(2_099, a, main + 5, 800)
+            .exit(46_697, main, LIBC + 5, 900);
+    });
+    let mut page = Page::open(&view(directory.path(), &[]));
+    let functions = page.rows("functions").concat();
+    for shown in ["46.69 µs", "44.69 µs", "1.999 µs"] {
+        assert!(functions.iter().any(|cell| cell == shown), "{functions:?}");
+    }
+}
+
+#[test]
 fn what_had_not_ended_is_marked() {
     let directory = tempfile::tempdir().unwrap();
     let program = Program::build(directory.path());

@@ -25,7 +25,8 @@ pub struct Args {
     after: PathBuf,
     #[command(flatten)]
     unpacking: Unpacking,
-    /// table and md are for people; in csv and json times are nanoseconds
+    /// table and md are for people; in csv and json times are nanoseconds, and medians are given,
+    /// which are off by a sixteenth at most
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Print only the first N rows

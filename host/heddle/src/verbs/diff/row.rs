@@ -15,7 +15,7 @@ pub struct Row {
     pub own: [Nanos; 2],
     /// The average of that, of calls that returned.
     pub each: [Option<Nanos>; 2],
-    /// Half of these calls took no longer; known to 6 %.
+    /// Half of these calls took no longer; known to a sixteenth.
     pub median: [Option<Nanos>; 2],
     pub what: What,
 }
@@ -67,7 +67,7 @@ impl Row {
     ) -> Self {
         let both = [before, after];
         let calls = both.map(|calls| calls.map_or(0, |calls| calls.calls));
-        let each = both.map(|calls| calls?.spread.mean().map(|mean| Nanos(mean.round() as u64)));
+        let each = both.map(|calls| calls?.spread.average());
         let what = match (before, after) {
             (None, _) => What::New,
             (_, None) => What::Gone,

@@ -3,7 +3,7 @@
 
 use heddle_trace_file::Nanos;
 
-/// Buckets for each doubling: times are known to 6 %.
+/// Buckets for each doubling: times are known to a sixteenth.
 const STEPS: u64 = 16;
 
 /// Times of calls, as a histogram whose buckets grow with the time.
@@ -77,9 +77,16 @@ impl Spread {
         (self.calls > 0).then(|| self.sum as f64 / self.calls as f64)
     }
 
-    /// The time that half of the calls do not exceed.
+    /// The same, cut to whole nanoseconds as `heddle report` cuts it.
+    pub fn average(&self) -> Option<Nanos> {
+        let average = self.sum.checked_div(self.calls.into())?;
+        u64::try_from(average).ok().map(Nanos)
+    }
+
+    /// The time that half of the calls do not exceed: at most a sixteenth of it from the exact one,
+    /// or a nanosecond.
     pub fn median(&self) -> Option<Nanos> {
-        (self.calls > 0).then(|| Nanos(self.at(0.5).round() as u64))
+        (self.calls > 0).then(|| Nanos(self.at(0.5) as u64))
     }
 
     fn variance(&self) -> f64 {
@@ -216,6 +223,33 @@ mod tests {
         }
         assert!(bucket(1000) < bucket(1065));
         assert!(last < 1000);
+    }
+
+    #[test]
+    fn a_median_is_off_by_a_sixteenth_or_a_nanosecond_at_most() {
+        let mut times: Vec<u64> = (0..999)
+            .map(|call: u64| call * call * call % 70_001)
+            .collect();
+        for shift in 0..20 {
+            let found = spread(times.iter().map(|time| time << shift)).median();
+            times.sort_unstable();
+            let exact = (times[times.len() / 2]) << shift;
+            let off = found.unwrap().0.abs_diff(exact);
+            assert!(off <= (exact / 16).max(1), "{found:?}, and exactly {exact}");
+        }
+        for time in [0, 1, 15, 16, 1000, 1055] {
+            let found = spread([time; 3]).median().unwrap().0;
+            assert!(
+                found.abs_diff(time) <= (time / 16).max(1),
+                "{found}, {time}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_average_is_cut_as_that_of_a_report() {
+        assert_eq!(spread([1, 2, 2]).average(), Some(Nanos(1)));
+        assert_eq!(spread([]).average(), None);
     }
 
     #[test]
