@@ -222,14 +222,15 @@ impl Sink for Collect<'_> {
     }
 
     fn enter(&mut self, call: &Call) {
+        // What destroys a coroutine calls the body, which is no further activation: the strand runs
+        // already.
+        let ran = self.threads[call.thread].strand;
         self.runs(call.thread, call.strand, call.enter);
         let of = &mut self.threads[call.thread];
-        let before = of.before.take();
-        of.within.extend(
-            before
-                .filter(|_| call.body)
-                .map(|before| (call.strand, before)),
-        );
+        let before = of.before.take().unwrap_or(ran);
+        if call.body {
+            of.within.push((call.strand, before));
+        }
         let calls = self.open.entry(call.strand).or_default();
         calls.push((call.function, call.enter));
     }

@@ -4,7 +4,8 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::common::{LIBC, Program, TASK, heddle};
 use crate::strands::written;
-use heddle_trace_file::write::ThreadWriter;
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use heddle_trace_file::{Nanos, Switch, SwitchKind};
 use std::fs;
 use std::path::Path;
 
@@ -485,7 +486,8 @@ fn who_awaits_is_the_maker_that_is_called_at_the_end() {
 /// A coroutine that hands over to its maker as it ends, by a call, as code without optimisation
 /// does; the maker destroys it while that call lasts.
 pub fn handing_over(directory: &Path, flags: &[&str]) {
-    let source = "task inner() { co_return; }\ntask outer() { co_return; }\nint main() { inner(); outer(); }\n";
+    let source = "task inner() { co_return; }\ntask outer() { co_return; }\n\
+                  int main() { inner(); outer(); }\n";
     let program = Program::of_tasks(directory, source, flags);
     let [main, outer, inner, destroy] = program.places([
         " main",
@@ -529,7 +531,8 @@ fn who_hands_over_by_a_call_is_suspended_meanwhile() {
     handing_over(path, &["-g", "-O0"]);
     let line = TASK.lines().count() + 1;
     let last = format!(
-        "    suspended at app.cpp:{line} on std::suspend_always, destroyed by coroutine outer() on thread app"
+        "    suspended at app.cpp:{line} on std::suspend_always, \
+         destroyed by coroutine outer() on thread app"
     );
     let (tree, _) = said(path, &["tree", "--strand", "3"]);
     let suspended = lines_with(&tree, "suspended at");
@@ -543,6 +546,48 @@ fn who_hands_over_by_a_call_is_suspended_meanwhile() {
         let (tree, _) = said(path, &arguments);
         let suspended = lines_with(&tree, "suspended at");
         assert!(suspended[1].starts_with(&last), "{hidden:?}: {tree}");
+    }
+}
+
+#[test]
+fn the_parts_of_the_time_that_a_strand_ran_are_no_more_than_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    handing_over(path, &["-O0"]);
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let switch = |time, kind| Switch {
+        time: Nanos(time),
+        pid: 4711,
+        tid: 4711,
+        cpu: 0,
+        kind,
+    };
+    let all = [
+        switch(100, SwitchKind::Blocks),
+        switch(150, SwitchKind::Runs),
+    ];
+    trace.switches(&all, Some(200)).unwrap();
+    for (strand, elapsed, parts) in [
+        (
+            "3",
+            "34 ns elapsed",
+            "of that      34 ns on a processor, 0 ns ready, 0 ns blocked\n",
+        ),
+        (
+            "2",
+            "31 ns elapsed",
+            "of that      31 ns on a processor, 0 ns ready, 0 ns blocked\n",
+        ),
+        // The kernel tells of its thread, which lives on.
+        (
+            "1",
+            "35 ns elapsed",
+            "in all       35 ns on a processor, 0 ns ready, 50 ns blocked, \
+             50 ns of it behind its last event\n",
+        ),
+    ] {
+        let (tree, _) = said(path, &["tree", "--strand", strand]);
+        assert!(tree.contains(elapsed) && tree.contains(parts), "{tree}");
     }
 }
 

@@ -18,8 +18,8 @@ use crate::trace_arg::TraceArg;
 use crate::usage::Usage;
 use anyhow::Context;
 use fold::Item;
-use heddle_strands::{Kind, StrandId, StrandList};
-use heddle_trace_file::Trace;
+use heddle_strands::{Kind, Strand, StrandId, StrandList};
+use heddle_trace_file::{Nanos, Trace};
 use life::{Label, Life};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -82,7 +82,7 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
             screen::show(|out, look| {
                 one(out, look, &trace, &mut names, &found.all, index, &life)?;
                 if let Some(split) = &split {
-                    processors(out, look, split)?;
+                    processors(out, look, &found.all.get(index), split)?;
                 }
                 let items = fold::fold(life.calls.clone());
                 print_items(out, look, &life.labels, &items, 0)?;
@@ -143,7 +143,7 @@ pub fn life_of(
     let (mut out, look) = (Vec::new(), Look::default());
     one(&mut out, &look, trace, &mut names, &found.all, index, &life)?;
     if let Some(split) = &split {
-        processors(&mut out, &look, split)?;
+        processors(&mut out, &look, &found.all.get(index), split)?;
     }
     print_items(&mut out, &look, &life.labels, &fold::fold(life.calls), 0)?;
     Ok(String::from_utf8_lossy(&out).into_owned())
@@ -303,13 +303,22 @@ fn one(
 /// Causes of time off a processor that are printed.
 const MOST: usize = 8;
 
-/// Where the time went that a thread ran it.
-fn processors(out: &mut dyn Write, look: &Look, split: &Split) -> io::Result<()> {
-    let [running, ready, blocked] =
-        [State::Running, State::Ready, State::Blocked].map(|state| split.of(state).total);
+/// Where the time went that a thread ran it. The kernel also tells of what a thread did behind its
+/// last event, which its elapsed time does not have.
+fn processors(out: &mut dyn Write, look: &Look, strand: &Strand, split: &Split) -> io::Result<()> {
+    let times = [State::Running, State::Ready, State::Blocked].map(|state| split.of(state).total);
+    let [running, ready, blocked] = times;
+    let all = Nanos(times.iter().fold(0, |all, time| all.saturating_add(time.0)));
+    let behind = all - strand.running;
+    let (what, more) = match strand.kind {
+        Kind::Thread if behind.0 > 0 => {
+            ("in all ", format!(", {behind} of it behind its last event"))
+        }
+        _ => ("of that", String::new()),
+    };
     writeln!(
         out,
-        "  of that      {running} on a processor, {ready} ready, {blocked} blocked"
+        "  {what}      {running} on a processor, {ready} ready, {blocked} blocked{more}"
     )?;
     for (cause, stat) in split.off().into_iter().take(MOST) {
         let said = look.paint(WAITING, cause);
