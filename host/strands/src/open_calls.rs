@@ -5,7 +5,7 @@ use crate::entered::Entered;
 use crate::instances::{Around, ramp_call};
 use crate::sink::{Call, Sink, StrandSpan};
 use crate::stack_map::StackMap;
-use crate::stacks::{Frame, REACH};
+use crate::stacks::{Frame, REACH, Stack};
 use crate::strands::Strands;
 use crate::threads::Left;
 use heddle_calls::{End, Loose, Span};
@@ -62,6 +62,9 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         (callee, body): (u32, u32),
         flags: u8,
     ) {
+        if self.map.threads[context].idle_since.is_some() {
+            self.end_idle(context, None, new.time);
+        }
         let state = &self.map.stacks[stack];
         let (outer, depth) = match state.frames.last() {
             Some(below) => {
@@ -110,7 +113,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             sp: new.sp,
             enter: new.time,
             callees: 0,
-            suspended: state.suspended,
+            suspended: state.suspended.saturating_sub(state.idle),
             body,
             callee,
             slot,
@@ -233,7 +236,8 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             state.suspended
         } else {
             state.suspended + time.saturating_sub(state.since)
-        } - frame.suspended;
+        };
+        let suspended = suspended.saturating_sub(state.idle + frame.suspended);
         let noted = match flags & Frame::NOTED_AT_END {
             0 => None,
             _ => Some(*frame),
@@ -248,6 +252,9 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
                 state.base = sp;
                 let ended = &mut self.map.threads[state.thread as usize];
                 ended.emptied = Some((ended.events, stack, number));
+                if state.owner.is_none() && state.running {
+                    ended.idle_since = Some(time);
+                }
             }
         }
         match end {
@@ -282,6 +289,40 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             self.note_end(stack, &frame, ran, end);
         }
         Some(())
+    }
+
+    /// The fiber that the thread runs has no call open, up to `time`: another call begins on its
+    /// stack, or the thread runs `next`. A function of no recorded call has that time, as one that
+    /// was compiled without hooks, so it is Self of the call that goes on: on `next`, or, where that
+    /// has none, on the stack that ran before. A stack that another thread ran since has none of it,
+    /// so no time is counted to it twice.
+    #[cold]
+    #[inline(never)]
+    pub fn end_idle(&mut self, context: usize, next: Option<u32>, time: u64) {
+        let thread = &mut self.map.threads[context];
+        let Some(since) = thread.idle_since.take() else {
+            return;
+        };
+        let before = thread.ran_before.filter(|&(stack, id)| {
+            let slot = self.map.stacks[stack].slot;
+            slot != Stack::SPENT && self.strands.holds(slot, id)
+        });
+        let waits = |&stack: &u32| {
+            let state = &self.map.stacks[stack];
+            let ran_here = state.thread as usize == context;
+            !state.running && ran_here && !state.frames.is_empty()
+        };
+        let next = next.filter(waits);
+        if let Some(stack) = next.or(before.map(|(stack, _)| stack).filter(waits)) {
+            let state = &mut self.map.stacks[stack];
+            let since = since.max(state.since).min(time);
+            state.idle += time - since;
+            let slot = state.innermost();
+            if S::LIVES {
+                let id = self.strands.id(slot);
+                self.strands.sink().idled(id, Nanos(since), Nanos(time));
+            }
+        }
     }
 
     /// The coroutine's call that ended with the thread's event of this number.

@@ -246,8 +246,14 @@ impl<'a, S: Sink> Running<'a, S> {
         if previous == Some(stack) {
             return;
         }
+        self.calls.end_idle(context, Some(stack), time);
         let by = previous.map(|previous| {
-            let slot = self.calls.map.stacks[previous].innermost();
+            let state = &self.calls.map.stacks[previous];
+            if !state.frames.is_empty() {
+                let before = (previous, self.calls.strands.id(state.slot));
+                self.calls.map.threads[context].ran_before = Some(before);
+            }
+            let slot = state.innermost();
             self.calls.strands.id(slot)
         });
         // Before the other rests, which ends what is in its place and does not run.
@@ -391,6 +397,7 @@ impl<'a, S: Sink> Running<'a, S> {
     /// The thread has left the stack that it ran for one that is not known.
     pub fn leave_current(&mut self, context: usize, time: u64) {
         if let Some(stack) = self.calls.map.threads[context].current {
+            self.calls.end_idle(context, None, time);
             self.rest(stack, time);
             self.calls.map.threads[context].current = None;
         }
@@ -571,16 +578,23 @@ impl<'a, S: Sink> Running<'a, S> {
 
     /// Ends all that is open: there are no more events.
     pub fn finish(mut self) -> Told<S> {
+        for context in 0..self.threads() {
+            let latest = self.calls.map.threads[context].latest;
+            self.calls.end_idle(context, None, latest);
+        }
         for stack in 0..self.calls.map.stacks.len() {
             let state = &self.calls.map.stacks[stack];
             let slot = state.slot;
             if slot == Stack::SPENT {
                 continue;
             }
+            // Another thread of the group may go on for longer: that says nothing of this one.
+            let context = state.owner.unwrap_or(state.thread) as usize;
+            let latest = self.calls.map.threads[context].latest;
+            self.calls.latest = latest;
             let until = match state.owner {
-                Some(context) => self.calls.map.threads[context as usize].latest,
-                None if state.running => self.calls.latest,
-                None => state.since,
+                None if !state.running => state.since,
+                _ => latest,
             };
             let has_ended = match state.owner {
                 Some(context) => self.calls.map.threads[context as usize].ended,

@@ -73,6 +73,9 @@ pub trait Sink {
     fn resumed(&mut self, _strand: StrandId, _by: Option<StrandId>, _thread: usize, _time: Nanos) {}
     /// A strand does not run from `time` on.
     fn suspended(&mut self, _strand: StrandId, _thread: usize, _time: Nanos) {}
+    /// While a strand was suspended, the fiber that its thread ran had no call open from `from` to
+    /// `to`: that time is its innermost call's own.
+    fn idled(&mut self, _strand: StrandId, _from: Nanos, _to: Nanos) {}
     /// A call began.
     fn enter(&mut self, _call: &Call) {}
     /// A call ended. Callees before their caller.

@@ -41,6 +41,9 @@ pub(crate) struct Stack {
     pub kept_at: Place,
     /// Time that it did not run, up to when it ran last.
     pub suspended: u64,
+    /// The part of the time since its first call in which it was suspended and the fiber that ran
+    /// had no call open: that time is counted to its own calls.
+    pub idle: u64,
     /// Since when it does not run.
     pub since: u64,
     /// Time that coroutines took which it resumed itself.
@@ -62,7 +65,7 @@ pub(crate) struct Stack {
 }
 
 // Hundreds of thousands of fibers may be alive at once.
-const _: () = assert!(size_of::<Stack>() <= 288);
+const _: () = assert!(size_of::<Stack>() <= 296);
 
 /// An address or none, in eight bytes: the highest address is no call's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,6 +42,11 @@ pub(crate) struct Context {
     /// The outermost call of a stack that ended with the event of this number, the stack, and the
     /// call's function.
     pub emptied: Option<(u64, u32, u32)>,
+    /// The fiber that the thread runs has no call open since this time.
+    pub idle_since: Option<u64>,
+    /// The latest stack with open calls, and its strand, that the thread ran before the one that it
+    /// runs.
+    pub ran_before: Option<(u32, StrandId)>,
 }
 
 /// An activation that has ended.

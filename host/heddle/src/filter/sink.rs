@@ -365,6 +365,16 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         self.change(strand, Change::Suspended(thread), time);
     }
 
+    fn idled(&mut self, strand: StrandId, from: Nanos, to: Nanos) {
+        let Some(range) = self.rules.range else {
+            return;
+        };
+        let life = self.lives.of_mut(strand);
+        if let Some(top) = life.and_then(|life| life.open.last_mut()) {
+            top.outside += range.outside(from, to);
+        }
+    }
+
     fn enter(&mut self, call: &Call) {
         self.reach(call.enter);
         let meant = self.meant(call);

@@ -19,6 +19,7 @@ mod leaving;
 mod makers;
 mod new;
 mod reopened;
+mod self_time;
 mod strands;
 mod terminal;
 mod trace_page;
