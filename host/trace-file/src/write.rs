@@ -8,10 +8,10 @@
 use crate::layout::{
     ALLOCATION_MAGIC, AllocationHeader, BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BUFFER_MAGIC,
     BlockHeader, BufferHeader, ENDED, FUNCTION_BITS, FUNCTION_SHIFT, ForkBytes, HEADER_SIZE,
-    MADE_BY_SHIFT, OBJECTS_MAGIC, ObjectsHeader, PROCESS_MAGIC, ProcessHeader, RUN_SIZE, RunRecord,
-    SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT,
-    SWITCHES_MAGIC, StampBytes, SwitchBytes, SwitchesHeader, TICKS_BITS, TICKS_SHIFT, head, kind,
-    making, slot,
+    MADE_BY_SHIFT, OBJECTS_MAGIC, ObjectsHeader, PROCESS_MAGIC, ProcessHeader, REPLACED, RUN_SIZE,
+    RunRecord, SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, SLOT_SIZE, SP_BITS,
+    SP_SHIFT, SWITCHES_MAGIC, StampBytes, SwitchBytes, SwitchesHeader, TICKS_BITS, TICKS_SHIFT,
+    head, kind, making, slot,
 };
 pub use crate::layout::{ASKED_ALLOCATION, ASKED_SWITCHES, ASKED_WAITS, TABLES_LEFT_OUT};
 use crate::waits::NUMBER_SHIFT;
@@ -237,6 +237,12 @@ impl ProcessWriter {
     /// Marks the process as killed.
     pub fn killed(&mut self) -> &mut Self {
         self.header.flags = 0.into();
+        self
+    }
+
+    /// Marks the process as one whose place another program took, by exec.
+    pub fn replaced(&mut self) -> &mut Self {
+        self.header.flags = REPLACED.into();
         self
     }
 

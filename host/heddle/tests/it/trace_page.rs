@@ -4,7 +4,7 @@
 #[path = "../../../page/tests/it/chromium/mod.rs"]
 mod chromium;
 
-use crate::common::{LIBC, Program, TASK, abc, heddle};
+use crate::common::{LIBC, Program, TASK, abc, heddle, not_ended};
 use crate::viewing::handing_over;
 use chromium::Browser;
 use predicates::str::contains;
@@ -371,15 +371,6 @@ fn nanoseconds(shown: &str) -> Option<u64> {
     let (number, unit) = shown.split_once(' ')?;
     let unit = ["ns", "µs"].iter().position(|&name| name == unit).unwrap();
     Some((number.parse::<f64>().unwrap() * [1.0, 1000.0][unit]).round() as u64)
-}
-
-/// Has a thread of a trace not end: its number is followed by whether it ended.
-fn not_ended(events: &Path, tid: u32) {
-    let mut bytes = fs::read(events).unwrap();
-    let ended = [tid.to_le_bytes(), 1u32.to_le_bytes()].concat();
-    let at = bytes.windows(8).position(|bytes| bytes == ended).unwrap();
-    bytes[at + 4] = 0;
-    fs::write(events, bytes).unwrap();
 }
 
 /// The trace of a program that was killed has calls that did not return, some of them left by a

@@ -1,6 +1,6 @@
 //! `heddle tui` on a terminal of its own: what is on the screen, and how it leaves the terminal.
 
-use crate::common::{LIBC, Program, heddle};
+use crate::common::{LIBC, Program, heddle, not_ended};
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -280,6 +280,35 @@ fn the_views_are_shown_and_the_terminal_is_left_as_it_was() {
     assert!(text.contains("born"), "{text}");
     session.press("4");
     session.see("[main─");
+    session.press("q");
+    assert_eq!(session.end().code(), Some(0));
+}
+
+#[test]
+fn strands_of_a_process_that_became_another_program_were_ended_by_exec() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::compile(directory.path(), "abc", SOURCE, &["-O0", "-g"]);
+    let [main] = program.places([" main"]);
+    let mut process = program.process(&directory.path().join("heddle.trace"));
+    for (tid, last) in [(4711, 60_000_000), (4712, 20_000_000)] {
+        let mut thread = process.thread(tid, "abc");
+        thread.enter(1_000_000, main, LIBC, 0x7fff_7000);
+        thread.mark(last, 0, "the last").finish().unwrap();
+    }
+    process.replaced().finish().unwrap();
+    for tid in [4711, 4712] {
+        not_ended(&directory.path().join("heddle.trace/4711/events"), tid);
+    }
+    let mut session = Session::new(directory.path(), &[], (80, 24), "true");
+    session.see("2 calls of 1 function on 2 strands");
+    session.press("3");
+    let text = session.see("thread #1");
+    assert_eq!(text.matches("  ended by exec").count(), 2, "{text}");
+    session.press("4");
+    let text = session.see("[main─");
+    let row = text.lines().find(|line| line.contains("4712")).unwrap();
+    // Nobody knows what it did up to exec, but exec ended it with the last event of all.
+    assert_eq!(row.matches('?').count(), 39, "{text}");
     session.press("q");
     assert_eq!(session.end().code(), Some(0));
 }

@@ -89,7 +89,12 @@ fn text(strands: &Strands, index: u32) -> &str {
 /// What it does at the end of the trace.
 fn what(strands: &Strands, row: &StrandRow) -> (String, super::look::Look) {
     if row.waits != LIVED {
-        return (text(strands, row.waits).to_owned(), WAITING);
+        // One that has ended says how, and waits for nothing.
+        let look = match row.died == row.count {
+            true => FAINT,
+            false => WAITING,
+        };
+        return (text(strands, row.waits).to_owned(), look);
     }
     let text = match (row.count, row.died) {
         (1, 0) => "lived at the end".to_owned(),

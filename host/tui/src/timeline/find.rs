@@ -148,7 +148,7 @@ fn lives(data: &Data, known: &[Known], strand: u32, time: u64) -> bool {
     let (Some((strand, _)), Some(known)) = (data.strands.get(index), known.get(index)) else {
         return false;
     };
-    strand.born <= time && (known.open && time <= data.end || time <= known.until)
+    strand.born <= time && known.may_live(time, data.end)
 }
 
 /// What a strand does for most of a column's time.

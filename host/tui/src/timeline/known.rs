@@ -9,6 +9,8 @@ use std::collections::HashMap;
 pub struct Known {
     /// Its end, or the last that was recorded of it.
     pub until: u64,
+    /// When it ended: after the last that was recorded of it where exec ended it.
+    pub died: u64,
     /// Its end was not seen.
     pub open: bool,
     /// It waits for what has not come.
@@ -16,9 +18,18 @@ pub struct Known {
 }
 
 impl Known {
-    /// Whether a time is after the last event of one whose end was not seen.
+    /// Whether a time is after the last event of one whose end was not seen, or came later.
     pub fn is_over(&self, time: u64) -> bool {
-        self.open && time > self.until
+        time > self.until && (self.open || time <= self.died)
+    }
+
+    /// Whether it may live at this time; `end` is that of the trace.
+    pub fn may_live(&self, time: u64, end: u64) -> bool {
+        let until = match self.open {
+            true => end.max(self.until),
+            false => self.died.max(self.until),
+        };
+        time <= until
     }
 }
 
@@ -34,16 +45,20 @@ pub fn known(data: &Data, strands: Option<&Strands>) -> Vec<Known> {
             process: strand.process as u32,
             number: strand.number,
         };
-        let last = last.get(&key).copied().unwrap_or(0);
+        let last = last.get(&key).copied();
+        // Of what exec ended, the last event was before.
+        let until = last.or(strand.died).unwrap_or(0);
         Known {
-            until: strand.died.unwrap_or(last).max(strand.born),
+            until: until.min(strand.died.unwrap_or(until)).max(strand.born),
+            died: strand.died.unwrap_or(0),
             open: strand.died.is_none(),
             waits: false,
         }
     };
     let mut all: Vec<Known> = data.strands.iter().map(begin).collect();
     let mut seen = |strand: u32, time: u64, waits: bool| {
-        if let Some(known) = all.get_mut(strand as usize).filter(|known| known.open) {
+        let lasts = |known: &&mut Known| known.open || known.until < known.died;
+        if let Some(known) = all.get_mut(strand as usize).filter(lasts) {
             known.until = known.until.max(time);
             known.waits |= waits;
         }
@@ -74,8 +89,9 @@ pub fn lives_until(data: &Data, index: u32, known: &Known) -> u64 {
         .map(|(strand, _)| strand.kind);
     // The wait of a fiber or coroutine may be among those that were summed up.
     let may_wait = kind != Some(StrandKind::Thread) && data.pauses.summed.calls > 0;
-    match known.open && (known.waits || may_wait) {
-        true => data.end.max(known.until),
-        false => known.until,
+    match (known.open, known.waits || may_wait) {
+        (true, true) => data.end.max(known.until),
+        (true, false) => known.until,
+        (false, _) => known.died.max(known.until),
     }
 }

@@ -84,7 +84,12 @@ fn strand(depth: u32, kind: StrandKind, number: u64, name: u32, waits: u32) -> S
         died: u64::from(waits == LIVED),
         parent: (depth > 0).then_some(1),
         born: number * MS,
-        last: 90 * MS,
+        // Those that died did so then.
+        last: if number < 5 {
+            (100 - number) * MS
+        } else {
+            90 * MS
+        },
         running: 10 * MS,
         children: 0,
         suspended: 70 * MS,

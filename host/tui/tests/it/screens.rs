@@ -179,6 +179,20 @@ fn what_was_not_seen_to_end_is_drawn_up_to_its_last_event() {
 }
 
 #[test]
+fn what_exec_ended_is_not_known_from_its_last_event_on_and_gone_behind_exec() {
+    let mut model = killed();
+    // The worker's last event is at 85 ms.
+    model.timeline.as_mut().unwrap().strands[1].0.died = Some(93_000_000);
+    let text = screen(&model, (80, 24), &[Key::Char('4')]);
+    let row = text.lines().find(|line| line.contains("worker")).unwrap();
+    let row = row.trim_end();
+    let columns = |c: char| row.chars().filter(|&one| one == c).count();
+    // A column of 60 is 1.67 ms.
+    assert_eq!(columns('?'), 5, "{row}");
+    assert_eq!(row.chars().count(), 20 + 57, "{row}");
+}
+
+#[test]
 fn a_group_counts_no_thread_after_its_last_event() {
     let mut model = killed();
     let data = model.timeline.as_mut().unwrap();

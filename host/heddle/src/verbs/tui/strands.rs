@@ -12,6 +12,9 @@ use std::collections::HashMap;
 /// Strands that have a row of their own at most.
 const MOST: usize = 250_000;
 
+/// What is said of strands of a process whose place another program took.
+const BY_EXEC: &str = "ended by exec";
+
 /// The rows of these strands, each below its maker. Those of one maker, kind and name are in a row,
 /// below which they are listed.
 pub fn rows(trace: &Trace, all: &StrandList, names: &mut Names<'_>) -> Strands {
@@ -63,15 +66,24 @@ impl Flat<'_, '_> {
             .suspended_at
             .iter()
             .max_by_key(|(at, (count, _))| (*count, std::cmp::Reverse(**at)));
-        let waits = most.map(|(&(process, address), &(count, time))| {
+        let left = most.map(|(&(process, address), &(count, time))| {
             let at = (process, node.kind, address);
             let place = self.place(at, time);
             format!("{count} left at {place}")
         });
         let first = self.all.get(node.members[0] as usize);
+        let is_replaced = self.is_replaced(&first);
+        let by_exec = node.count - node.died;
+        let waits = match is_replaced {
+            true => (by_exec > 0).then(|| format!("{by_exec} {BY_EXEC}")),
+            false => left,
+        };
         let row = StrandRow {
             count: node.count,
-            died: node.died,
+            died: match is_replaced {
+                true => node.count,
+                false => node.died,
+            },
             last: first.last.0,
             running: node.running.0,
             children: node.nested.0,
@@ -112,7 +124,7 @@ impl Flat<'_, '_> {
             name: self.text(name),
             key: key(strand.id),
             count: 1,
-            died: u64::from(strand.died().is_some()),
+            died: u64::from(strand.died().is_some() || self.is_replaced(strand)),
             parent: strand.maker().map(StrandId::number),
             born: strand.born.0,
             last: strand.died().unwrap_or(strand.last).0,
@@ -125,10 +137,18 @@ impl Flat<'_, '_> {
         }
     }
 
-    /// What a strand that has not ended waits for, and where it was left.
+    /// Whether another program took the place of the strand's process, by exec: that ended it.
+    fn is_replaced(&self, strand: &Strand) -> bool {
+        self.trace.processes()[strand.id.process()].replaced()
+    }
+
+    /// What a strand that has not ended by itself waits for, and where it was left.
     fn waits(&mut self, strand: &Strand) -> Option<String> {
         if strand.died().is_some() {
             return None;
+        }
+        if self.is_replaced(strand) {
+            return Some(BY_EXEC.to_owned());
         }
         let reason = strand
             .waits()

@@ -22,6 +22,8 @@ pub struct ToPage<'a> {
     /// Until the first part comes.
     strands: Vec<Strand>,
     builder: Option<Builder>,
+    /// By process: when exec ended its strands, as far as its latest event tells.
+    replaced: Vec<Option<u64>>,
 }
 
 /// A part's indices, as the page has them.
@@ -45,6 +47,7 @@ impl<'a> ToPage<'a> {
             trace,
             strands: Vec::new(),
             builder: None,
+            replaced: trace.processes().iter().map(replaced).collect(),
         }
     }
 
@@ -108,6 +111,14 @@ pub fn head(trace: &Trace) -> Head {
     }
 }
 
+/// The latest event of a process whose place another program took, by exec. What of it cannot be
+/// read is said where its events are.
+fn replaced(process: &heddle_trace_file::Process) -> Option<u64> {
+    let last = |thread: &Thread| thread.last().map_or(0, |last| last.0);
+    let latest = process.threads().iter().map(last).max();
+    latest.filter(|_| process.replaced())
+}
+
 fn processes(trace: &Trace) -> Vec<Process> {
     let process = |process: &heddle_trace_file::Process| Process {
         id: process.id().to_string(),
@@ -139,7 +150,10 @@ impl Take for ToPage<'_> {
             parent: strand.parent,
             resumer: strand.resumer,
             born: strand.born.0,
-            died: strand.died.map(|died| died.0),
+            died: strand
+                .died
+                .map(|died| died.0)
+                .or_else(|| self.replaced.get(process).copied().flatten()),
             running: strand.running.0,
             suspended: strand.suspended.0,
             activations: strand.activations,
