@@ -158,6 +158,22 @@ class Trace {
     return i >= low && from[i] + lasts[i] >= time ? i : -1;
   }
 
+  /** The time from begin to end that calls of a strand took, of this depth, which began since a wait
+      did: those of a signal's handler. They are callees of the function that waits. */
+  calledWithin(strand, depth, since, begin, end) {
+    const { from, time, depth: depths } = this.calls;
+    let sum = 0;
+    for (let lane = this.lanesOf[strand]; lane < this.lanesOf[strand + 1]; lane++) {
+      const low = this.laneFrom[lane];
+      if (depths[low] !== depth) continue;
+      const high = this.laneFrom[lane + 1];
+      for (let i = first(low, high, (i) => from[i] >= since); i < high && from[i] < end; i++) {
+        sum += Math.max(Math.min(from[i] + time[i], end) - Math.max(from[i], begin), 0);
+      }
+    }
+    return sum;
+  }
+
   /** `calls shorter than 2 µs`: which are summed up; empty, if none are. */
   summed(what, thing) {
     const { threshold, count } = this.held[what];

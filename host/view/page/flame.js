@@ -63,11 +63,17 @@ function stacks(trace, { strands, from, to, async, waits, depthOf, short }) {
         const { node: outer, timed } = around(begin);
         // A thread that is blocked is in its call, as far as that is timed; a strand that is
         // suspended is not.
-        if (why !== 0) outer.self -= Math.max(Math.min(end, timed) - Math.max(begin, from), 0);
+        const waitsFrom = Math.max(begin, from);
+        const called = (until) => why === 0 ? 0
+          : trace.calledWithin(s, depthOf[p], begin, waitsFrom, until);
+        if (why !== 0) {
+          const until = Math.min(end, timed);
+          outer.self -= Math.max(until - waitsFrom - called(until), 0);
+        }
         if (!waits) continue;
         const name = trace.text(pauses.reason[p]) || WHY_TEXT[why];
         const node = child(outer, `w${why}${name}`, `wait: ${name}`, -1, why);
-        node.self += lasts;
+        node.self += lasts - called(end);
         node.calls++;
       }
     };

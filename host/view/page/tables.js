@@ -218,7 +218,9 @@ class Tables {
         if (call < 0) continue;
         // A call that did not end is timed up to its thread's last event; its wait is drawn on.
         const lasts = Math.min(end, trace.calls.from[call] + trace.calls.time[call]) - begin;
-        if (lasts > 0) take(trace.calls.function[call], lasts);
+        const called = trace.calledWithin(s, timeline.depthOf[i], pauses.from[i], begin,
+          begin + lasts);
+        if (lasts > called) take(trace.calls.function[call], lasts - called);
       }
     }
   }

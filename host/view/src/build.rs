@@ -76,7 +76,7 @@ pub struct Builder {
     calls: Sums<Call>,
     pauses: Sums<Pause>,
     /// Those that had not ended when the trace did: one a strand.
-    open: Vec<Pause>,
+    open: Vec<(Pause, u64)>,
     cuts: Cuts,
     runs: Sums<Run>,
     events: Vec<Event>,
@@ -334,25 +334,27 @@ impl Builder {
             .add(call, call.strand < GROUP, |call| row.of_call(call));
     }
 
-    /// Takes a pause; one that is open lasts until the trace ends.
-    pub fn pause(&mut self, pause: Pause) {
+    /// Takes a pause; one that is open lasts until the trace ends. For so much of it, `called`, its
+    /// thread ran calls of a signal's handler: they are callees of the function that waits.
+    pub fn pause(&mut self, pause: Pause, called: u64) {
         self.end = self.end.max(pause.to);
         if pause.open {
-            self.open.push(pause);
+            self.open.push((pause, called));
             return;
         }
-        self.waited(&pause, pause.to);
+        self.waited(&pause, pause.to, called);
         let row = Rows::of(&self.strands, self.rows_of_strands);
         self.pauses
             .add(pause, pause.strand < GROUP, |pause| row.of_pause(pause));
     }
 
-    /// Adds to what its function's calls waited: up to then.
-    fn waited(&mut self, pause: &Pause, to: u64) {
+    /// Adds to what its function's calls waited themselves: up to then.
+    fn waited(&mut self, pause: &Pause, to: u64, called: u64) {
         let function = pause.function.filter(|_| pause.why != Why::Suspended);
         let function = function.and_then(|function| self.functions.get_mut(function as usize));
         if let Some((_, total)) = function {
-            total.waited += to.saturating_sub(pause.from);
+            let waited = to.saturating_sub(pause.from);
+            total.waited += waited.saturating_sub(called);
         }
     }
 
@@ -376,11 +378,11 @@ impl Builder {
 
     /// What a page shows of it.
     pub fn finish(mut self) -> Data {
-        for mut pause in std::mem::take(&mut self.open) {
+        for (mut pause, called) in std::mem::take(&mut self.open) {
             pause.to = self.end.max(pause.from);
             // The call is timed up to its thread's last event, and so is its wait.
             let to = self.cuts.of(pause.strand).min(pause.to);
-            self.waited(&pause, to);
+            self.waited(&pause, to, called);
             let row = Rows::of(&self.strands, self.rows_of_strands);
             self.pauses
                 .add(pause, pause.strand < GROUP, |pause| row.of_pause(pause));

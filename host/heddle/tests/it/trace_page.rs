@@ -462,6 +462,66 @@ fn functions_of_a_killed_program_are_those_of_the_report() {
     page.is_clean();
 }
 
+/// A signal's handler makes calls while its thread waits: they are callees of the call that waits,
+/// so their time is no part of what that waited itself.
+#[test]
+fn a_handlers_calls_within_a_wait_are_taken_off_self_once() {
+    for fibers in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let program = Program::build(directory.path());
+        let [main, a, b, c] = program.places([" main", "_Z1Av", "_Z1Bv", "_Z1Cv"]);
+        let mut process = program.process(&directory.path().join("heddle.trace"));
+        process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
+        let mut thread = process.thread(4711, "waits");
+        thread.stack(0x7fff_0000, 0x7fff_8000);
+        let (mutex, top) = ((1, 0x5000, 1), 0x7fff_7000);
+        thread.enter(1_000, main, LIBC + 9, top);
+        if fibers {
+            // Another reader takes the thread then.
+            let base = 0x6000_1f00;
+            thread
+                .stack_made(1_100, base - 0xf00..base + 0x100, top - 0x40)
+                .enter(1_200, c, LIBC + 0x500, base)
+                .exit(1_300, c, 0, base);
+        }
+        thread
+            .enter(2_000, a, main + 5, top - 0x100)
+            .object_met(2_000, mutex, a + 5)
+            .wait(2_100, mutex, a + 5, (0, 0))
+            .enter(2_200, b, LIBC + 0x600, top - 0x400)
+            .enter(2_300, b, b + 5, top - 0x500)
+            .exit(2_400, b, 0, top - 0x500)
+            .exit(2_900, b, 0, top - 0x400)
+            .wait_ended(3_000, 0, 0)
+            .exit(3_500, a, 0, top - 0x100)
+            .exit(4_000, main, 0, top);
+        thread.finish().unwrap();
+        process.finish().unwrap();
+        let mut page = Page::open(&view(directory.path(), &[]));
+        // Once of the whole trace, once of what is selected: all of its time.
+        for select in ["", "heddle.timeline.range = [0, heddle.trace.end]"] {
+            page.browser.evaluate("heddle.select(null)");
+            page.browser.evaluate(select);
+            page.tab("functions");
+            let rows = (0..3 + usize::from(fibers)).map(|index| page.row(index));
+            let row = rows.into_iter().find(|row| row[0] == "A()").unwrap();
+            // 1500 ns, of which the handler takes 700, and the wait else 200.
+            assert_eq!(row[1..5], ["1", "600 ns", "200 ns", "1.500 µs"], "{select}");
+        }
+        page.browser.evaluate("heddle.timeline.range = null");
+        page.tab("flame");
+        page.browser
+            .evaluate("document.getElementById('flame-waits').click()");
+        let flame = page.browser.evaluate(
+            "[...document.querySelectorAll('.frame')].map(frame => frame.title).join('\\n')",
+        );
+        let flame = flame.as_str().unwrap();
+        assert!(flame.contains("self 600 ns, 1 call"), "{flame}");
+        assert!(flame.contains("self 200 ns, 1 wait"), "{flame}");
+        page.is_clean();
+    }
+}
+
 /// The table that a screen reader reads is as wide as its words, and the page is not.
 #[test]
 fn a_row_of_many_calls_does_not_widen_the_page() {

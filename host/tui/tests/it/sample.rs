@@ -208,18 +208,21 @@ pub fn timeline() -> Data {
         holder: Some(0),
         thread: 1,
     };
-    builder.pause(pause);
-    builder.pause(Pause {
-        strand: 4,
-        from: 40 * MS,
-        to: 40 * MS,
-        open: true,
-        why: Why::Suspended,
-        holder: None,
-        by: Some(0),
-        thread: 0,
-        ..pause
-    });
+    builder.pause(pause, 0);
+    builder.pause(
+        Pause {
+            strand: 4,
+            from: 40 * MS,
+            to: 40 * MS,
+            open: true,
+            why: Why::Suspended,
+            holder: None,
+            by: Some(0),
+            thread: 0,
+            ..pause
+        },
+        0,
+    );
     builder.run(Run {
         strand: 2,
         thread: 0,

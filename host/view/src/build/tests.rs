@@ -125,7 +125,7 @@ proptest! {
                 builder.pause(Pause {
                     strand, from, to, open: false, why: Why::Lock, reason: 0, place: 0,
                     function: None, by: None, holder: None, thread: 0,
-                });
+                }, 0);
             }
             let data = builder.finish();
             (data.calls.kept, data.calls.cells, data.pauses.kept, data.pauses.cells)
@@ -172,11 +172,50 @@ fn a_wait_counts_as_long_as_its_call_is_timed() {
     };
     builder.call(call(0, 100));
     builder.call(call(1, 900));
-    builder.pause(Pause {
+    builder.pause(
+        Pause {
+            strand: 0,
+            from: 70,
+            to: 70,
+            open: true,
+            why: Why::Lock,
+            reason: 0,
+            place: 0,
+            function: Some(0),
+            by: None,
+            holder: None,
+            thread: 0,
+        },
+        0,
+    );
+    let data = builder.finish();
+    assert_eq!(data.pauses.kept[0].to, 900);
+    let (_, total) = &data.functions[0];
+    assert_eq!((total.own, total.waited), (980, 30));
+    assert_eq!((total.calls, total.cut, total.longest), (2, 2, 0));
+}
+
+/// A signal's handler runs calls while its thread waits: these are callees of the call that waits.
+#[test]
+fn calls_within_a_wait_are_no_part_of_what_its_function_waited() {
+    let mut builder = builder(2, &Limits::default());
+    builder.call(Call {
         strand: 0,
-        from: 70,
-        to: 70,
-        open: true,
+        thread: 0,
+        function: 0,
+        site: 0,
+        enter: 10,
+        exit: 110,
+        own: 60,
+        depth: 0,
+        open: false,
+        returned: true,
+    });
+    let wait = Pause {
+        strand: 0,
+        from: 20,
+        to: 80,
+        open: false,
         why: Why::Lock,
         reason: 0,
         place: 0,
@@ -184,10 +223,9 @@ fn a_wait_counts_as_long_as_its_call_is_timed() {
         by: None,
         holder: None,
         thread: 0,
-    });
+    };
+    builder.pause(wait, 40);
     let data = builder.finish();
-    assert_eq!(data.pauses.kept[0].to, 900);
-    let (_, total) = &data.functions[0];
-    assert_eq!((total.own, total.waited), (980, 30));
-    assert_eq!((total.calls, total.cut, total.longest), (2, 2, 0));
+    assert_eq!(data.functions[0].1.waited, 20);
+    assert_eq!(data.pauses.kept[0].to, 80);
 }

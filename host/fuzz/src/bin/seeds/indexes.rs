@@ -134,19 +134,22 @@ fn timeline() -> heddle_view::Data {
             returned: depth != 0,
         });
     }
-    builder.pause(Pause {
-        strand: 0,
-        from: 20,
-        to: 700,
-        open: false,
-        why: Why::Lock,
-        reason: text,
-        place: text,
-        function: Some(function),
-        by: Some(1),
-        holder: Some(1),
-        thread: 0,
-    });
+    builder.pause(
+        Pause {
+            strand: 0,
+            from: 20,
+            to: 700,
+            open: false,
+            why: Why::Lock,
+            reason: text,
+            place: text,
+            function: Some(function),
+            by: Some(1),
+            holder: Some(1),
+            thread: 0,
+        },
+        0,
+    );
     builder.run(Run {
         strand: 1,
         thread: 0,

@@ -5,7 +5,7 @@
 //! takes pieces, and has its own share of the sums.
 
 use super::super::export::tables::record::{self, KINDS, Pause, Place, Record};
-use super::super::export::tables::{Part, Whole};
+use super::super::export::tables::{Called, Part, Whole};
 use crate::names::{Names, printable};
 use crate::notes;
 use crate::paths::Paths;
@@ -293,6 +293,7 @@ impl<'t, 'a> Worker<'t, 'a> {
             off: &off[begun..],
             wait: None,
             waited: piece.begins() == Nanos(0),
+            early: Vec::new(),
             beyond: false,
         };
         reading.begin(piece.open());
@@ -324,9 +325,16 @@ struct Reading<'w, 't, 'a> {
     wait: Option<Waiting>,
     /// Whether it has waited in this piece.
     waited: bool,
+    /// Stretches off the processor before it did: with why, and the innermost call. They are within
+    /// a wait of the piece before where the end of one comes first, between calls of a signal's
+    /// handler.
+    early: Vec<Early>,
     /// The piece has ended; only the end of the wait is looked for.
     beyond: bool,
 }
+
+/// A stretch off the processor, from and to when, why, and the innermost call.
+type Early = (Nanos, Nanos, String, Option<(Addr, Nanos)>);
 
 /// A wait that has not ended.
 struct Waiting {
@@ -334,8 +342,11 @@ struct Waiting {
     reason: std::sync::Arc<str>,
     holder: Option<u32>,
     site: Addr,
-    /// Calls that were open then.
+    /// Calls that were open then, and the innermost of them.
     depth: usize,
+    inner: Option<(Addr, Nanos)>,
+    /// The calls that the thread has made since.
+    called: Called,
 }
 
 impl Reading<'_, '_, '_> {
@@ -377,13 +388,27 @@ impl Reading<'_, '_, '_> {
             self.off = rest;
             if self.wait.is_none() {
                 let text = sched::why_off(off, call);
-                self.pause((off.from, Some(off.to.min(time))), &text, inner, None);
+                let (from, to) = (off.from, off.to.min(time));
+                match self.waited {
+                    true => self.pause((from, Some(to)), &text, inner, None),
+                    false => self.early.push((from, to, text.to_string(), inner)),
+                }
             }
+        }
+    }
+
+    /// What was told of the processor so far was within no wait.
+    fn tell_early(&mut self) {
+        for (from, to, text, inner) in std::mem::take(&mut self.early) {
+            self.pause((from, Some(to)), &text, inner, None);
         }
     }
 
     /// What the thread was off its processor before `time` is told by others.
     fn skip(&mut self, time: Nanos) {
+        if !self.waited {
+            self.early.clear();
+        }
         self.waited = true;
         let begun = self.off.partition_point(|off| off.from < time);
         self.off = &self.off[begun..];
@@ -417,6 +442,7 @@ impl Reading<'_, '_, '_> {
             by: None,
             holder: wait.and_then(|wait| wait.holder),
             place,
+            called: wait.map_or(Nanos(0), |wait| wait.called.time),
         });
         self.of.records.append(|bytes| pause.write(bytes));
     }
@@ -434,6 +460,7 @@ impl Reading<'_, '_, '_> {
 
     /// The piece has ended; `last`: with its thread.
     fn end(&mut self, last: bool) {
+        self.tell_early();
         if !last {
             return;
         }
@@ -457,6 +484,9 @@ impl Take for Reading<'_, '_, '_> {
     fn enter(&mut self, open: &[Frame]) {
         let [around @ .., frame] = open else { return };
         self.processor(frame.enter, inner(around));
+        if let Some(wait) = &mut self.wait {
+            wait.called.enter(frame.enter);
+        }
         let number = self.number(frame.function, frame.enter);
         self.open.push(number);
         self.of.paths.called(self.strand.slot, number);
@@ -475,6 +505,9 @@ impl Take for Reading<'_, '_, '_> {
         {
             // The wait was left with the call in which it began: a handler has jumped.
             self.wait = None;
+        }
+        if let Some(wait) = &mut self.wait {
+            wait.called.leave(span.exit);
         }
         self.of.paths.left(self.strand.slot, span);
         let number = self.open.pop();
@@ -525,7 +558,7 @@ impl Take for Reading<'_, '_, '_> {
                 self.pause(
                     (wait.from, Some(time)),
                     &wait.reason,
-                    inner(open),
+                    wait.inner,
                     Some(&wait),
                 );
             }
@@ -550,6 +583,7 @@ impl Take for Reading<'_, '_, '_> {
             EventKind::Gap { why, missing } => self.event(time, 1, &notes::gap(why, missing)),
             EventKind::Wait(wait) => {
                 let holder = wait.holder().filter(|holder| !holder.released);
+                self.tell_early();
                 self.waited = true;
                 self.wait = Some(Waiting {
                     from: time,
@@ -557,6 +591,8 @@ impl Take for Reading<'_, '_, '_> {
                     holder: holder.map(|holder| holder.tid),
                     site: wait.site(),
                     depth: open.len(),
+                    inner: inner(open),
+                    called: Called::default(),
                 });
             }
             _ => {}
@@ -565,6 +601,15 @@ impl Take for Reading<'_, '_, '_> {
 
     fn wants(&mut self, event: &Event<'_>) -> bool {
         self.beyond = true;
-        self.wait.is_some() && !matches!(event.kind, EventKind::Wait(_))
+        let Some(wait) = &mut self.wait else {
+            return false;
+        };
+        match event.kind {
+            EventKind::Enter { .. } => wait.called.enter(event.time),
+            EventKind::Exit { .. } => wait.called.leave(event.time),
+            EventKind::Wait(_) => return false,
+            _ => {}
+        }
+        true
     }
 }

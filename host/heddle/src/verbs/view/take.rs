@@ -320,7 +320,7 @@ impl Known {
             // What the program said is shown as it is.
             (reason, _) => builder.text(reason),
         };
-        builder.pause(Pause {
+        let shown = Pause {
             strand,
             from: pause.from.0,
             to: pause.to.unwrap_or(pause.from).0,
@@ -332,7 +332,8 @@ impl Known {
             by: pause.by.and_then(|by| builder.find(process, by)),
             holder: pause.holder.and_then(|tid| self.tids.get(&tid).copied()),
             thread: self.thread(pause.thread),
-        });
+        };
+        builder.pause(shown, pause.called.0);
     }
 }
 

@@ -3,6 +3,7 @@
 //! As with tracks, the decoder takes a trace in parts, several at once, and names are known last:
 //! so rows are put aside in numbers ([`Spill`]), or handed over in numbers in groups ([`Group`]).
 
+mod called;
 mod outlet;
 pub mod record;
 mod sink;
@@ -16,6 +17,7 @@ use crate::names::Names;
 use crate::sched;
 use crate::strand_list::Makers;
 use crate::waits::{Labels, is_wrapper};
+pub use called::Called;
 use heddle_calls::Key;
 use heddle_strands::{Analysis, Decoded, Kind, StrandId};
 use heddle_symbols::Location;

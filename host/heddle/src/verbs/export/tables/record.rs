@@ -51,6 +51,8 @@ pub struct Pause<'a> {
     pub holder: Option<u32>,
     /// Where the strand is meanwhile, likewise.
     pub place: Place,
+    /// The part of a wait in which its thread made calls: a signal's handler's.
+    pub called: Nanos,
 }
 
 /// Where a strand is that does not run.
@@ -116,6 +118,7 @@ impl Record<'_> {
                         pause.place.function.map_or(NONE, u64::from),
                         pause.place.site.map_or(NONE, u64::from),
                         pause.place.index.map_or(NONE, u64::from),
+                        pause.called.0,
                     ],
                 );
                 text(bytes, pause.reason);
@@ -153,8 +156,9 @@ impl Record<'_> {
         Some(match kind {
             0 => Record::Call(Call::read(bytes)?),
             1 => {
-                let [strand, thread, from, to, blocked, by, rest @ ..] = take_words::<10>(bytes)?;
-                let [holder, function, site, index] = rest.map(some);
+                let [strand, thread, from, to, blocked, by, rest @ ..] = take_words::<11>(bytes)?;
+                let [places @ .., called] = rest;
+                let [holder, function, site, index] = places.map(some);
                 Record::Pause(Pause {
                     strand,
                     thread: thread as u32,
@@ -169,6 +173,7 @@ impl Record<'_> {
                         site: site.map(|site| site as u32),
                         index: index.map(|index| index as u16),
                     },
+                    called: Nanos(called),
                 })
             }
             3 => {
@@ -309,6 +314,7 @@ mod tests {
             by: None,
             holder: None,
             place: Place::default(),
+            called: Nanos(0),
         };
         let all = [
             Record::Call(call.clone()),
@@ -330,6 +336,7 @@ mod tests {
                     site: Some(u32::MAX),
                     index: Some(4),
                 },
+                called: Nanos(3),
                 ..pause
             }),
             Record::Run(Run {

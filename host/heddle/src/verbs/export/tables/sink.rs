@@ -1,5 +1,6 @@
 //! From what the decoder tells to rows.
 
+use super::called::Called;
 use super::outlet::Outlet;
 use super::record::{self, KINDS, Pause, Place, Record, Run};
 use crate::by_slot::BySlot;
@@ -81,6 +82,8 @@ impl Met {
 struct Life {
     /// Since when it does not run, and whether its thread waits.
     pause: Option<(Nanos, bool)>,
+    /// The calls that its thread made while it waited.
+    called: Called,
     /// What it is about to wait for, or waits for.
     reason: Option<Box<str>>,
     /// The thread that runs it, or ran it last.
@@ -246,6 +249,7 @@ impl<'a> Rows<'a> {
                 by: None,
                 holder: None,
                 place,
+                called: Nanos(0),
             }));
         }
     }
@@ -317,6 +321,7 @@ impl<'a> Rows<'a> {
     fn pause(&mut self, id: StrandId, thread: usize, from: Nanos, blocked: bool) {
         if let Some(life) = self.lives.of_mut(id) {
             life.pause = Some((from, blocked));
+            life.called = Called::default();
             life.thread = thread;
         }
     }
@@ -330,6 +335,7 @@ impl<'a> Rows<'a> {
             return;
         };
         let reason = life.reason.take();
+        let called = life.called.time;
         let holds = self.whole.lives && life.is_coroutine;
         let (place, waits) = match self.whole.lives {
             true => {
@@ -352,6 +358,7 @@ impl<'a> Rows<'a> {
             by: by.map(StrandId::number),
             holder: waits.and_then(|(holder, _)| holder),
             place,
+            called,
         };
         if holds && let Some(life) = self.lives.of_mut(id) {
             let reason = reason.unwrap_or_default();
@@ -484,6 +491,9 @@ impl Sink for Rows<'_> {
                 }
                 life.inner += usize::from(!call.body);
                 life.open.push((call.function, call.enter));
+                if let Some((_, true)) = life.pause {
+                    life.called.enter(call.enter);
+                }
             }
         }
         let Some(given) = self.waiting.of_enter(call) else {
@@ -502,13 +512,17 @@ impl Sink for Rows<'_> {
             self.processor(span.thread, span.span.exit, None);
         }
         let result = self.waiting.of_leave(span);
-        // A call that the trace ends within still tells where its strand waits.
         if self.whole.lives
-            && span.span.end != End::Open
             && let Some(life) = self.lives.at(span.slot)
         {
-            life.open.pop();
-            life.inner -= usize::from(!span.body && life.inner > 0);
+            if let Some((_, true)) = life.pause {
+                life.called.leave(span.span.exit);
+            }
+            // A call that the trace ends within still tells where its strand waits.
+            if span.span.end != End::Open {
+                life.open.pop();
+                life.inner -= usize::from(!span.body && life.inner > 0);
+            }
         }
         if !self.whole.selection.has(span.strand) {
             return;

@@ -54,8 +54,21 @@ fn write(thread: &mut ThreadWriter, chance: &mut Chance, making: &mut u32) -> u6
                     0x2040 + chance.below(2),
                     (1 + chance.below(2) as u32, 0),
                 );
-                if chance.below(3) == 0 {
+                // A signal's handler runs meanwhile. One piece may begin somewhere in the wait.
+                let handlers = chance.below(3);
+                let begins = chance.below(3 * (1 + handlers));
+                if begins == 0 {
                     thread.next_run();
+                }
+                for handler in 1..=handlers {
+                    thread.enter(time + 10, 0x1000, 0x2000, sp - 640);
+                    thread.enter(time + 20, 0x1040, 0x2000, sp - 704);
+                    if begins == handler {
+                        thread.next_run();
+                    }
+                    thread.exit(time + 30, 0x1040, 0x2000, sp - 704);
+                    time += 50 + chance.below(50);
+                    thread.exit(time, 0x1000, 0x2000, sp - 640);
                 }
                 time += 1 + chance.below(900);
                 thread.wait_ended(time, 0, 0);
