@@ -2,7 +2,7 @@
 
 use crate::list::List;
 use crate::model::{Function, Model, Place, StrandKey};
-use crate::timeline::{Timeline, Under, lines, under};
+use crate::timeline::{Timeline, Under, under};
 use crate::tree::Tree;
 use std::cmp::Reverse;
 
@@ -225,7 +225,7 @@ impl State {
             let strands = model.strands.as_ref();
             let new = || Timeline::new(data, strands);
             let timeline = self.timeline.get_or_insert_with(new);
-            timeline.list.fit(lines(data, timeline).len(), page);
+            timeline.list.fit(timeline.lines.len(), page);
         }
         let life = model.life.as_ref().and_then(|life| life.rows.as_ref());
         self.life.fit(life.map_or(0, Vec::len), page);
@@ -268,8 +268,7 @@ impl State {
             }
             View::Timeline => {
                 let (data, timeline) = (model.timeline.as_ref()?, self.timeline.as_ref()?);
-                let lines = lines(data, timeline);
-                let what = lines.get(timeline.list.selected)?.what;
+                let what = timeline.selected()?;
                 let step = timeline.span / self.time_columns() as u64;
                 let index = match under(data, &timeline.known, what, timeline.cursor, step) {
                     Under::Call(call) => call.function,

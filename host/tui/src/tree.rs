@@ -74,7 +74,7 @@ impl Tree {
         match key {
             Key::Enter | Key::Char('o') => self.set(row, !open, depths),
             Key::Right | Key::Char('l') => self.set(row, true, depths),
-            Key::Left | Key::Char('h') if open && has_below(depths, row) => {
+            Key::Left | Key::Char('h') if open && has_below(depths, row, |depth| *depth) => {
                 self.set(row, false, depths);
             }
             Key::Left | Key::Char('h') => {
@@ -130,9 +130,9 @@ impl Tree {
 }
 
 /// Whether there are rows below a row.
-pub fn has_below(depths: &[u32], row: usize) -> bool {
-    match (depths.get(row), depths.get(row + 1)) {
-        (Some(this), Some(next)) => next > this,
+pub fn has_below<T>(rows: &[T], row: usize, depth: impl Fn(&T) -> u32) -> bool {
+    match (rows.get(row), rows.get(row + 1)) {
+        (Some(this), Some(next)) => depth(next) > depth(this),
         _ => false,
     }
 }

@@ -5,7 +5,7 @@ use crate::list::List;
 use crate::model::Model;
 use crate::state::{Effect, State, View};
 use crate::text::matches;
-use crate::timeline::{What, lines};
+use crate::timeline::What;
 
 /// The state after a key, and what else is to be done.
 pub fn update(mut state: State, model: &Model, key: Key) -> (State, Effect) {
@@ -221,9 +221,12 @@ fn find_from(state: &mut State, model: &Model, at: Option<usize>, forward: bool)
             Some(around)
         }),
         View::Strands => model.strands.as_ref().and_then(|strands| {
+            // Many strands have one name.
+            let texts: Vec<bool> = strands.texts.iter().map(|text| is(text)).collect();
+            let is = |index: u32| texts.get(index as usize).is_some_and(|&is| is);
             let of = |row: usize| {
                 let row = &strands.rows[row];
-                named(&strands.texts, row.name) || named(&strands.texts, row.waits)
+                is(row.name) || is(row.waits)
             };
             let (row, around) = next(strands.rows.len(), at, forward, of)?;
             state.strands.show(row, &depths(model, View::Strands), page);
@@ -277,9 +280,7 @@ fn find_call(state: &mut State, model: &Model, forward: bool) -> Option<bool> {
     let strands: Vec<bool> = (data.strands.iter())
         .map(|(strand, _)| matches(&strand.name, &pattern))
         .collect();
-    let here = lines(data, timeline)
-        .get(timeline.list.selected)
-        .map(|line| line.what);
+    let here = timeline.selected();
     let place = match here {
         Some(What::Calls(strand, depth)) => (timeline.cursor, strand, depth),
         // In front of all that begins at this time, or behind.

@@ -24,7 +24,6 @@ pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
     let taken: u16 = columns.iter().map(|(_, width)| width).sum();
     let room = width.saturating_sub(taken);
     screen.text(0, 1, width, &(cells(&heading) + "call"), BOLD);
-    let depths: Vec<u32> = graph.rows.iter().map(|row| row.depth).collect();
     let visible = state.graph.visible.iter().enumerate();
     let shown = visible.skip(state.graph.list.top).take(state.page());
     for (y, (at, &index)) in (2..).zip(shown) {
@@ -47,7 +46,7 @@ pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
             .collect();
         screen.text(0, y, taken, &cells(&figures), PLAIN);
         let mark = match (
-            has_below(&depths, index as usize),
+            has_below(&graph.rows, index as usize, |row| row.depth),
             state.graph.is_open(index as usize),
         ) {
             (true, true) => "▾ ",

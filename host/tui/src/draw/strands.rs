@@ -38,7 +38,6 @@ pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
     let taken: u16 = figures(None).iter().map(|(_, width)| width).sum();
     let room = width.saturating_sub(taken);
     screen.text(0, 1, width, &(cells(&figures(None)) + "strand"), BOLD);
-    let depths: Vec<u32> = strands.rows.iter().map(|row| row.depth).collect();
     let visible = state.strands.visible.iter().enumerate();
     let shown = visible.skip(state.strands.list.top).take(state.page());
     for (y, (at, &index)) in (2..).zip(shown) {
@@ -47,7 +46,8 @@ pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
             continue;
         };
         screen.text(0, y, taken, &cells(&figures(Some(row))), PLAIN);
-        let mark = match (has_below(&depths, index), state.strands.is_open(index)) {
+        let below = has_below(&strands.rows, index, |row| row.depth);
+        let mark = match (below, state.strands.is_open(index)) {
             (true, true) => "▾ ",
             (true, false) => "▸ ",
             (false, _) => "  ",

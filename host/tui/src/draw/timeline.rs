@@ -8,7 +8,7 @@ use crate::model::{Model, StrandKey};
 use crate::state::{DETAILS, State};
 use crate::text::{count, counted, fill, fit, precise, time, width};
 use crate::timeline::{
-    Line, Rows, Strip, Timeline, Under, What, calls_on, lines, lives_until, strip, summed_on,
+    Line, Rows, Strip, Timeline, Under, What, calls_on, lives_until, strip, summed_on,
     summed_within, under,
 };
 use heddle_view::{Call, Data, Strand, StrandKind, Why};
@@ -26,7 +26,7 @@ pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
     };
     picture.ruler(screen);
     let short = picture.threads_are_short();
-    let lines = lines(data, timeline);
+    let lines = &timeline.lines;
     let list = timeline.list;
     let shown = lines.iter().enumerate().skip(list.top).take(state.page());
     for (y, (index, line)) in (2..).zip(shown) {
@@ -38,7 +38,7 @@ pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
         }
     }
     let y = state.layout().height + 1 - DETAILS;
-    let what = lines.get(list.selected).map(|line| line.what);
+    let what = timeline.selected();
     picture.details(screen, y, state.layout().width, what);
 }
 
@@ -149,11 +149,13 @@ impl Picture<'_> {
         let mut changes = vec![0_i64; self.columns + 1];
         let &Timeline { from, span, .. } = self.timeline;
         let last = from.saturating_add(span);
-        let strands = self.data.strands.iter().zip(&self.timeline.known);
-        for (((strand, of), known), index) in strands.zip(0..) {
-            if *of != group {
+        let members = self.timeline.members.get(group as usize);
+        for &index in members.into_iter().flatten() {
+            let of = index as usize;
+            let strand = self.data.strands.get(of).map(|(strand, _)| strand);
+            let Some((strand, known)) = strand.zip(self.timeline.known.get(of)) else {
                 continue;
-            }
+            };
             let died = lives_until(self.data, index, known);
             if died < from || strand.born > last {
                 continue;

@@ -34,9 +34,8 @@ const DEEPEST: u32 = 40;
 /// The lines, with the calls of what is open. O(strands).
 pub fn lines(data: &Data, timeline: &Timeline) -> Vec<Line> {
     let mut lines = Vec::new();
-    let strands = data.strands.iter().zip(0..);
     if timeline.rows != Rows::Strands {
-        for ((strand, _), index) in strands.clone() {
+        for ((strand, _), index) in data.strands.iter().zip(0..) {
             if strand.kind == StrandKind::Thread {
                 add_strand(data, timeline, index, 0, &mut lines);
             }
@@ -45,13 +44,7 @@ pub fn lines(data: &Data, timeline: &Timeline) -> Vec<Line> {
     if timeline.rows == Rows::Threads {
         return lines;
     }
-    let mut members: Vec<Vec<u32>> = vec![Vec::new(); data.groups.len()];
-    for ((strand, group), index) in strands {
-        if strand.kind != StrandKind::Thread || timeline.rows == Rows::Strands {
-            members[*group as usize].push(index);
-        }
-    }
-    for ((group, members), index) in data.groups.iter().zip(members).zip(0..) {
+    for ((group, members), index) in data.groups.iter().zip(&timeline.members).zip(0..) {
         if group.kind == StrandKind::Thread && timeline.rows != Rows::Strands {
             continue;
         }
@@ -64,7 +57,7 @@ pub fn lines(data: &Data, timeline: &Timeline) -> Vec<Line> {
         if !timeline.is_open(what) {
             continue;
         }
-        for &member in &members {
+        for &member in members {
             add_strand(data, timeline, member, 1, &mut lines);
         }
         let unlisted = group.strands.saturating_sub(members.len() as u64);

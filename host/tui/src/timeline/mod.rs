@@ -7,5 +7,5 @@ mod place;
 
 pub use find::{Strip, Under, calls_on, strip, summed_on, summed_within, under};
 pub use known::lives_until;
-pub use lines::{Line, What, lines};
+pub use lines::{Line, What};
 pub use place::{Rows, Timeline};

@@ -26,10 +26,14 @@ pub enum Rows {
 pub struct Timeline {
     /// Which strands have rows.
     pub rows: Rows,
-    /// The lines; the last ones that were made.
+    /// The place among the lines.
     pub list: List,
+    /// The lines, from the top: found anew where rows open or close, as there may be very many.
+    pub lines: Vec<Line>,
     /// Until when each strand is known, by its index.
     pub known: Vec<Known>,
+    /// The strands of each group, by their indices.
+    pub members: Vec<Vec<u32>>,
     /// What is open.
     open: HashSet<What>,
     /// The time at the left edge.
@@ -51,8 +55,14 @@ impl Timeline {
         let mut timeline = Timeline {
             span: data.end.max(LEAST),
             known: known(data, strands),
+            members: vec![Vec::new(); data.groups.len()],
             ..Timeline::default()
         };
+        for ((_, group), index) in data.strands.iter().zip(0..) {
+            if let Some(members) = timeline.members.get_mut(*group as usize) {
+                members.push(index);
+            }
+        }
         // There may be nothing for long before the first call.
         let first = data.calls.kept.iter().map(|call| call.enter).min();
         timeline.cursor = first.unwrap_or(0).min(timeline.span - 1);
@@ -65,7 +75,18 @@ impl Timeline {
         if threads.len() <= 2 {
             timeline.open.extend(threads.into_iter().map(What::Strand));
         }
+        timeline.look(data);
         timeline
+    }
+
+    /// Finds the lines: rows were opened, closed or chosen. O(strands).
+    fn look(&mut self, data: &Data) {
+        self.lines = lines(data, self);
+    }
+
+    /// What the selected line shows.
+    pub fn selected(&self) -> Option<What> {
+        self.lines.get(self.list.selected).map(|line| line.what)
     }
 
     /// Whether what belongs to a row is shown.
@@ -101,8 +122,7 @@ impl Timeline {
 
     /// Takes a key; `columns` of time and `page` lines have room. False: it is another key.
     pub fn pressed(&mut self, key: Key, data: &Data, columns: usize, page: usize) -> bool {
-        let lines_now = lines(data, self);
-        let what = lines_now.get(self.list.selected).map(|line| line.what);
+        let what = self.selected();
         let step = self.apart(columns, 1).max(1);
         match key {
             Key::Left | Key::Char('h') => self.move_to(self.cursor.saturating_sub(step), data),
@@ -131,18 +151,18 @@ impl Timeline {
                     Rows::Threads => Rows::Strands,
                     Rows::Strands => Rows::Both,
                 };
-                let same = lines(data, self)
-                    .iter()
-                    .position(|line| Some(line.what) == what);
-                self.list
-                    .select(same.unwrap_or(0), lines(data, self).len(), page);
+                self.look(data);
+                let mut lines = self.lines.iter();
+                let same = lines.position(|line| Some(line.what) == what);
+                self.list.select(same.unwrap_or(0), self.lines.len(), page);
             }
             Key::Enter => match what {
                 Some(row @ (What::Strand(_) | What::Group(_))) => {
                     if !self.open.remove(&row) {
                         self.open.insert(row);
                     }
-                    self.list.fit(lines(data, self).len(), page);
+                    self.look(data);
+                    self.list.fit(self.lines.len(), page);
                 }
                 Some(row @ What::Calls(strand, depth)) => {
                     let found = match under(data, &self.known, row, self.cursor, step) {
@@ -155,7 +175,7 @@ impl Timeline {
                 }
                 _ => {}
             },
-            _ => return self.list.moved(key, lines_now.len(), page),
+            _ => return self.list.moved(key, self.lines.len(), page),
         }
         true
     }
@@ -168,7 +188,8 @@ impl Timeline {
         if self.rows == Rows::Threads {
             self.rows = Rows::Both;
         }
-        let all = lines(data, self);
+        self.look(data);
+        let all = &self.lines;
         let of = |what| all.iter().position(|line: &Line| line.what == what);
         let at = of(What::Calls(strand, depth)).or_else(|| of(What::Strand(strand)));
         self.list.select(at.unwrap_or(0), all.len(), page);

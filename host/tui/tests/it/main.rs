@@ -4,5 +4,6 @@
 
 mod index;
 mod keys;
+mod many;
 mod sample;
 mod screens;
