@@ -158,8 +158,8 @@ class Trace {
     return i >= low && from[i] + lasts[i] >= time ? i : -1;
   }
 
-  /** The time from begin to end that calls of a strand took, of this depth, which began since a wait
-      did: those of a signal's handler. They are callees of the function that waits. */
+  /** The time from begin to end that calls of a strand took, of this depth, which began since a
+      wait did: those of a signal's handler. They are callees of the function that waits. */
   calledWithin(strand, depth, since, begin, end) {
     const { from, time, depth: depths } = this.calls;
     let sum = 0;
