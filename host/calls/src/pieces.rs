@@ -125,7 +125,7 @@ impl Piece {
 fn feed(stack: &mut Stack, event: &Event<'_>, take: &mut impl Take) {
     match stack.feed(*event, |span, _| take.leave(&span)) {
         Step::Entered => take.enter(stack.open()),
-        Step::Left(_) => {}
+        Step::Left(_) | Step::Thunk => {}
         Step::Unmatched(function) => take.unmatched(function, event.time, stack.open()),
         Step::Other => {
             if !matches!(event.kind, EventKind::Enter { .. }) {

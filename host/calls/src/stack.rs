@@ -22,7 +22,8 @@
 //!   and so are those with the same one that were inlined: a function that calls `setjmp` never is.
 //!   So larger frames of what is called then, and recursion, hide nothing. A jump downwards goes to
 //!   another stack.
-//! - An exit that finds no open call is counted and changes nothing.
+//! - An exit that finds no open call is counted and changes nothing. One of a *thunk* is not even
+//!   counted ([`Stack::is_thunk`]).
 //! - *Gap*: calls that were open before it may have ended in it, and nothing says which. They stay
 //!   open, and end like others: by an exit that fits, or unwound where an event shows them gone;
 //!   the time of the gap is theirs. Only one rule is turned: an enter of the same function at the
@@ -102,6 +103,8 @@ pub enum Step {
     Left(Span),
     /// An exit of this function that belongs to no open call.
     Unmatched(Callee),
+    /// An exit that a thunk recorded before it jumped to the function that was called.
+    Thunk,
     /// It was neither an enter nor an exit, and no call ended by it.
     Other,
 }
@@ -195,6 +198,9 @@ impl Stack {
                     };
                     self.strayed |= self.is_elsewhere(sp);
                     let Some(index) = found else {
+                        if self.is_thunk(event.way, sp) {
+                            return Step::Thunk;
+                        }
                         self.loose.unmatched += 1;
                         return Step::Unmatched(function);
                     };
@@ -347,6 +353,19 @@ impl Stack {
         self.frames
             .iter()
             .rposition(|frame| frame.sp == sp && frame.way == Way::Entry)
+    }
+
+    /// Whether an exit that belongs to no open call is a thunk's. GCC writes the code that adjusts
+    /// `this` for a virtual function of a second base with a call of `__return__` in front of its
+    /// jump, and without one of `__fentry__`. A call that began before the recording is around all
+    /// those that were seen to begin: so below one of these, and with no gap since, every other
+    /// exit has its enter.
+    #[inline]
+    fn is_thunk(&self, way: Way, sp: Addr) -> bool {
+        way == Way::Entry
+            && self.frames.last().is_some_and(|top| {
+                sp < top.sp && top.gaps == self.gaps && self.owns(sp) && self.owns(top.sp)
+            })
     }
 
     #[inline]

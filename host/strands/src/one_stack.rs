@@ -181,7 +181,7 @@ impl<'a, S: Sink> OneStack<'a, S> {
             }
             Step::Unmatched(function) => self.sink.unmatched(strand, thread, function, event.time),
             Step::Other => self.sink.other(strand, thread, &event),
-            Step::Left(_) => {}
+            Step::Left(_) | Step::Thunk => {}
         }
     }
 

@@ -50,7 +50,7 @@ impl Stack {
 
     fn decides_exit(&mut self, function: Callee, sp: Addr, way: Way) -> bool {
         if way == Way::Entry {
-            return self.entered_at(sp).is_some();
+            return self.entered_at(sp).is_some() || self.is_thunk(way, sp);
         }
         let Some(index) = self.matching(function, sp) else {
             return false;

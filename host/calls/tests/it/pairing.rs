@@ -367,6 +367,36 @@ fn entry_hooks_that_an_unwinding_left_out_end_at_the_same_place_again() {
 }
 
 #[test]
+fn the_exit_of_a_thunk_is_no_calls() {
+    // What adjusts `this` has the stack pointer of the function that it jumps to.
+    let thunk = |t: &mut ThreadWriter| {
+        t.entry(1, F, MAIN, 800).leave(2, 700).entry(3, G, F, 700);
+        t.leave(4, 700).leave(5, 800);
+    };
+    let (tree, loose) = tree(|t| {
+        thunk(t.stack(1, 0x1000).entry(0, MAIN, 0, 900));
+        t.leave(6, 900);
+    });
+    assert_eq!(tree, "1000 x1 (2000 x1 (3000 x1))");
+    assert_eq!(loose, Loose::default());
+    // A call that began in a gap, or before the recording, has an exit alone, too; and so does one
+    // of another stack.
+    let unmatched = |write: fn(&mut ThreadWriter)| profile(write).1.unmatched;
+    assert_eq!(
+        unmatched(|t| {
+            t.stack(1, 0x1000).entry(0, MAIN, 0, 900);
+            t.gap(1, Why::Paused, None).leave(2, 800).leave(3, 900);
+        }),
+        1
+    );
+    assert_eq!(unmatched(|t| _ = t.stack(1, 0x1000).leave(0, 900)), 1);
+    assert_eq!(
+        unmatched(|t| _ = t.stack(850, 0x1000).entry(0, MAIN, 0, 900).leave(1, 800)),
+        1
+    );
+}
+
+#[test]
 fn hooks_of_both_kinds_nest_in_each_other() {
     // An instrumented function's stack pointer is that of its frame; the callee's return address
     // lies just below.

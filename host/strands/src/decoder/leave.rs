@@ -97,6 +97,7 @@ impl<S: Sink> Decoder<'_, S> {
                 self.running.run(context, stack, time.0);
                 self.running.calls.close(stack, End::Returned);
             }
+            None if self.is_thunk(context, sp, way) => {}
             None => {
                 let own = self.running.map().own_stack_at(context, sp);
                 let proof = self.running.proves(function, sp, way);
@@ -115,6 +116,22 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         Ok(())
+    }
+
+    /// Whether an exit that belongs to no open call is a thunk's, which jumps on to the function
+    /// that was called: see [`heddle_calls::Stack`]. Right below the innermost call of the stack
+    /// that the thread runs, no other exit lies, where the recording has all calls; and on the
+    /// thread's own stack, if it has those since that call's enter.
+    fn is_thunk(&self, context: usize, sp: u64, way: Way) -> bool {
+        let current = self.running.thread(context).current;
+        let top = current.and_then(|stack| self.running.stack(stack).top());
+        way == Way::Entry
+            && top.is_some_and(|top| {
+                let threads = &self.running.map().threads;
+                let is_own = threads.owns(context, sp) && threads.owns(context, top.sp);
+                let has_all = !self.is_part() || (is_own && top.enter > self.latest_gap);
+                has_all && (1..AROUND).contains(&top.sp.wrapping_sub(sp))
+            })
     }
 
     /// Calls above the first `count` of this stack are over, though they have no exit. Nothing

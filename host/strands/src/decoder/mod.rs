@@ -47,6 +47,8 @@ pub(crate) struct Decoder<'a, S> {
     part: bool,
     /// The time from which on events of all threads were recorded.
     complete_from: u64,
+    /// The time of the latest gap of one of the threads; 0 if there was none.
+    latest_gap: u64,
 }
 
 /// The result for a group of threads.
@@ -84,6 +86,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
             unresolved: Unresolved::default(),
             alone,
             complete_from,
+            latest_gap: 0,
             part: process.flight().is_some() || known.is_some_and(|known| known.is_part),
         }
     }
@@ -224,6 +227,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
             if gap {
                 self.made_stacks.forget();
                 self.part = true;
+                self.latest_gap = event.time.0;
                 self.running.doubt_living(Doubts::GAP);
             }
             match event.kind {

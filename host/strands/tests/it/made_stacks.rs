@@ -208,3 +208,28 @@ fn a_wait_of_a_fiber_without_calls_is_its_threads() {
     });
     assert_eq!(others(&trace), [(1, 60), (1, 70)]);
 }
+
+#[test]
+fn the_exit_of_a_thunk_belongs_to_no_call_of_a_fiber_either() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        for stack in STACKS {
+            let sp = stack.end - 0x80;
+            thread
+                .stack_made(next(), stack, OWN - 0x100)
+                .entry(next(), BODY, FIRST + 0x20, sp)
+                // What adjusts `this` jumps to the function, which has the same stack pointer.
+                .leave(next(), sp - 0x40)
+                .entry(next(), BODY, BODY + 0x20, sp - 0x40)
+                .leave(next(), sp - 0x40)
+                .leave(next(), sp);
+        }
+    });
+    let told = told(&trace);
+    let unmatched = told
+        .iter()
+        .filter(|told| matches!(told, Told::Unmatched(..)));
+    assert_eq!(unmatched.count(), 0);
+    let unsure = told.iter().filter(|told| matches!(told, Told::Unsure(..)));
+    assert_eq!(unsure.count(), 0);
+}
