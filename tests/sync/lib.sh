@@ -11,6 +11,15 @@ field() {
     $at["kind"] == kind && $at["name"] == name { print $at[column] }'
 }
 
+# value TRACE NAME KEY: what `heddle advise --json` has there of the lock of that name.
+value() {
+  "$heddle" advise --json "$1" 2>>"$1.log" | awk -v name="\"$2\"," -v key="\"$3\":" '
+    /^    \{/ { found = ""; mine = 0 }
+    $1 == key { found = $2 }
+    $1 == "\"name\":" && $2 == name { mine = 1 }
+    /^    \}/ && mine { sub(/,$/, "", found); gsub(/"/, "", found); print found; exit }'
+}
+
 # expect WHAT FOUND OPERATOR EXPECTED
 expect() {
   [ -n "$2" ] || die "$1: not found"

@@ -22,6 +22,10 @@ pub struct Stacks {
     suspended: FxHashMap<StrandId, (usize, Nanos)>,
     /// The same by thread, in order of time.
     of_thread: FxHashMap<usize, BTreeSet<(Nanos, StrandId)>>,
+    /// Strands that a thread ran until that time, and that have gone on on another one, by thread.
+    moved: FxHashMap<usize, BTreeSet<(Nanos, StrandId)>>,
+    /// The threads and times at which a strand is in there.
+    moves: FxHashMap<StrandId, Vec<(usize, Nanos)>>,
     /// The function that a coroutine ran last: none of its calls is open while it is suspended.
     bodies: FxHashMap<StrandId, (Addr, Nanos)>,
     /// Threads that have run strands other than their own.
@@ -64,7 +68,12 @@ impl Stacks {
             self.before.insert(thread, before);
         }
         for strand in self.chain(strand) {
+            let rested = self.suspended.get(&strand).copied();
             self.forget_suspended(strand);
+            if let Some((from, since)) = rested.filter(|&(from, _)| from != thread) {
+                self.moved.entry(from).or_default().insert((since, strand));
+                self.moves.entry(strand).or_default().push((from, since));
+            }
         }
         self.runs(thread, strand);
     }
@@ -90,6 +99,14 @@ impl Stacks {
         }
     }
 
+    fn forget_moved(&mut self, strand: StrandId) {
+        for (thread, since) in self.moves.remove(&strand).into_iter().flatten() {
+            if let Some(moved) = self.moved.get_mut(&thread) {
+                moved.remove(&(since, strand));
+            }
+        }
+    }
+
     /// A call begins; `body`: of a coroutine's function.
     pub fn enter(&mut self, strand: StrandId, thread: usize, body: bool) {
         let before = self.before.remove(&thread);
@@ -110,6 +127,7 @@ impl Stacks {
     /// A strand will not run again.
     pub fn ended(&mut self, strand: StrandId) {
         self.forget_suspended(strand);
+        self.forget_moved(strand);
         self.around.remove(&strand);
         self.bodies.remove(&strand);
     }
@@ -167,6 +185,16 @@ impl Stacks {
             return None;
         }
         let least = running.map_or(usize::MAX, |(rank, _)| rank);
+        // A strand that has gone on on another thread may have taken the lock with it.
+        let moved = self.moved.get(&thread).into_iter().flatten().rev();
+        let mut moved = moved.take_while(|&&(since, _)| since >= held_since);
+        let mut looked = 0;
+        if moved.any(|&(_, strand)| {
+            looked += 1;
+            looked > MOST || ranked(strand).is_some_and(|(rank, _)| rank <= least)
+        }) {
+            return None;
+        }
         match suspended {
             Some(((rank, _), _)) if rank == least => None,
             Some(((rank, strand), since)) if rank < least => {
@@ -241,6 +269,19 @@ mod tests {
             section(&stacks, 11, &[(8, 0), (9, 0)]),
             Some(Section::Running(strand(9)))
         );
+    }
+
+    #[test]
+    fn a_strand_that_has_gone_to_another_thread_may_have_the_lock_with_it() {
+        let mut stacks = woven();
+        stacks.resumed(strand(8), THREAD + 1);
+        let here = Some(Section::Running(strand(9)));
+        assert_eq!(section(&stacks, 0, &[(8, 0), (9, 0)]), None);
+        // It went before the lock was taken, or another function's section is within its own.
+        assert_eq!(section(&stacks, 11, &[(8, 0), (9, 0)]), here);
+        assert_eq!(section(&stacks, 0, &[(8, 1), (9, 0)]), here);
+        stacks.ended(strand(8));
+        assert_eq!(section(&stacks, 0, &[(8, 0), (9, 0)]), here);
     }
 
     #[test]
