@@ -68,12 +68,20 @@ int wait(const void* condition, const void* mutex, std::uint32_t more, const Cal
 
 int same(int result) { return result; }
 
-/// Somebody is to be woken up; `more`: kAll. Who waits in another process is not known here.
-void give(const void* condition, std::uint32_t more, const Caller& caller) {
+/// Wakes somebody up by `real`; `more`: kAll. Who waits in another process is not known here. A
+/// thread that begins to wait during the call may be woken by it, where the caller does not have
+/// the mutex: then it is not known that nobody waited.
+template <typename Of>
+int wake(Of* condition, std::uint32_t more, const Caller& caller, int (*real)(Of*)) {
   Object* const object = object_at(condition, ObjectKind::kCondition, caller);
-  if (object == nullptr) return;
+  if (object == nullptr) return real(condition);
   count(object->given);
-  if (!tell_wake(object, caller, more) && !is_shared(condition)) count(object->unmet);
+  const std::uint64_t waits = load_word(object->blocked);
+  const bool alone = !tell_wake(object, caller, more) && !is_shared(condition);
+  const int result = real(condition);
+  // A handler may have forked, and this be the child, which has not got its parent's objects.
+  if (alone && number_of(object) != 0 && load_word(object->blocked) == waits) count(object->unmet);
+  return result;
 }
 
 }  // namespace
@@ -128,13 +136,13 @@ extern "C" {
 }
 
 [[gnu::visibility("default")]] int pthread_cond_signal(pthread_cond_t* condition) noexcept {
-  give(condition, 0, HEDDLE_CALLER);
-  return condition_function(real_signal, "pthread_cond_signal")(condition);
+  auto* const real = condition_function(real_signal, "pthread_cond_signal");
+  return wake(condition, 0, HEDDLE_CALLER, real);
 }
 
 [[gnu::visibility("default")]] int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
-  give(condition, kAll, HEDDLE_CALLER);
-  return condition_function(real_broadcast, "pthread_cond_broadcast")(condition);
+  auto* const real = condition_function(real_broadcast, "pthread_cond_broadcast");
+  return wake(condition, kAll, HEDDLE_CALLER, real);
 }
 
 [[gnu::visibility("default")]] int cnd_init(cnd_t* condition) {
@@ -156,12 +164,10 @@ extern "C" {
 }
 
 [[gnu::visibility("default")]] int cnd_signal(cnd_t* condition) {
-  give(condition, 0, HEDDLE_CALLER);
-  return next(real_signal_c, "cnd_signal")(condition);
+  return wake(condition, 0, HEDDLE_CALLER, next(real_signal_c, "cnd_signal"));
 }
 
 [[gnu::visibility("default")]] int cnd_broadcast(cnd_t* condition) {
-  give(condition, kAll, HEDDLE_CALLER);
-  return next(real_broadcast_c, "cnd_broadcast")(condition);
+  return wake(condition, kAll, HEDDLE_CALLER, next(real_broadcast_c, "cnd_broadcast"));
 }
 }

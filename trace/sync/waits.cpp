@@ -52,8 +52,9 @@ Waiting::Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Call
       beside,
       stack_of(caller)};
   if (object_ != nullptr) {
-    count(object_->blocked);
+    // In this order: who wakes others up and sees no waiter has not seen its wait counted either.
     __atomic_fetch_add(&object_->waiting, 1, __ATOMIC_RELAXED);
+    count(object_->blocked);
     if (kind != ObjectKind::kThread) words[4] = load_word(object_->holder);
     if (kind == ObjectKind::kMutex || kind == ObjectKind::kRwLock ||
         kind == ObjectKind::kSpinLock) {
