@@ -373,6 +373,27 @@ static void readers_leave(void) {
   printf("rwlock atlas 3\n");
 }
 
+// Of three readers the latest lets go before a writer comes.
+static void* read_once(void* none) {
+  pthread_rwlock_rdlock(&atlas);
+  pthread_rwlock_unlock(&atlas);
+  return none;
+}
+
+static void latest_leaves(void) {
+  pthread_t reader, writer;
+  pthread_rwlock_rdlock(&atlas);
+  pthread_rwlock_rdlock(&atlas);
+  pthread_create(&reader, NULL, read_once, NULL);
+  pthread_join(reader, NULL);
+  pthread_create(&writer, NULL, write_once, NULL);
+  until_asleep(&tids[0]);
+  pthread_rwlock_unlock(&atlas);
+  pthread_rwlock_unlock(&atlas);
+  pthread_join(writer, NULL);
+  printf("rwlock atlas 4\n");
+}
+
 // A thread ends with a mutex that another one wants.
 static void* lock_and_end(void* number) {
   pthread_mutex_lock(&ledger);
@@ -1543,6 +1564,7 @@ int main(int count, char** arguments) {
              {"three-readers", three_readers},
              {"reads-twice", reads_twice},
              {"readers-leave", readers_leave},
+             {"latest-leaves", latest_leaves},
              {"ended-holder", ended_holder},
              {"heir", heir},
              {"replaced", replaced},

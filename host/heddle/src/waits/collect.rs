@@ -74,6 +74,8 @@ struct Open {
     function: Rc<str>,
     owner: Option<u32>,
     is_for_lock: bool,
+    /// The readers that had a rwlock when the wait began.
+    readers: u32,
     holder: Option<Holder>,
     counted_holder: Option<Holder>,
     timed: bool,
@@ -215,6 +217,7 @@ impl<'a> Collect<'a> {
             function: self.function(strand, wait.site(), time),
             owner: wait.owner(),
             is_for_lock: wait.is_for_lock(),
+            readers: wait.readers(),
             holder: wait.holder(),
             counted_holder: wait.counted_holder(),
             timed: wait.timed,
@@ -396,7 +399,7 @@ impl<'a> Collect<'a> {
         }
         let took = time - open.begin;
         let look = self.look(&open, error);
-        let holder = self.holder(&open);
+        let holders = self.holders(&open);
         let sum = self.sums.entry(open.key);
         let sum = sum.or_insert_with(|| Sum::new(open.kind, open.address));
         sum.all.add(took);
@@ -406,14 +409,28 @@ impl<'a> Collect<'a> {
         sum.suspended += u64::from(look == Some(Look::Suspended));
         sum.in_calls += u64::from(look == Some(Look::Called));
         sum.waiters.entry(open.function).or_default().add(took);
-        if let Some(holder) = holder {
+        for holder in holders {
             sum.holders.entry(holder).or_default().add(took);
         }
     }
 
-    /// The function in which a holder took what is waited for; where that is not known, the thread.
+    /// The functions in which holders took what is waited for; where that is not known, the thread.
+    /// Of several readers only the latest is known, and only if it has not let go; one that reads
+    /// twice counts as two.
+    fn holders(&self, open: &Open) -> impl Iterator<Item = Rc<str>> + use<> {
+        let latest = self.holder(open);
+        let others = (open.readers > 1).then(|| match latest {
+            Some(_) => "perhaps others that are not known".into(),
+            None => "readers that are not known".into(),
+        });
+        latest.into_iter().chain(others)
+    }
+
     fn holder(&self, open: &Open) -> Option<Rc<str>> {
         let holder = open.holder.filter(|_| open.is_for_lock)?;
+        if open.readers > 1 && holder.released {
+            return None;
+        }
         let (process, time) = (self.process, open.begin);
         let names = &mut *self.names.borrow_mut();
         let function = self.describe.holder(names, process, &holder, time);
@@ -429,13 +446,13 @@ impl<'a> Collect<'a> {
         let blocked = std::mem::take(&mut self.blocked);
         for open in &blocked {
             let until = self.until(open.thread);
-            let holder = self.holder(open);
+            let holders = self.holders(open);
             self.cover(open, until.unwrap_or(self.last));
             let sum = self.sum(open.key, open.kind, open.address);
             sum.open += 1;
             sum.endless += u64::from(until.is_none());
             sum.waiters.entry(open.function.clone()).or_default().open += 1;
-            if let Some(holder) = holder {
+            for holder in holders {
                 sum.holders.entry(holder).or_default().open += 1;
             }
         }
