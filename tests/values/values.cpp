@@ -234,6 +234,18 @@ CALLED long double wide(long double value) {
   return value;
 }
 // What it returns is not in memory, so the first argument is where it always is.
+/// Of types that are not read; what is beside them is.
+CALLED __complex__ double turned(int before, __complex__ double value, int behind) {
+  effect();
+  return value * (before + behind);
+}
+
+// Its name is C's, as GCC 12's library does not read the other one.
+extern "C" CALLED _Float16 halved(_Float16 value, float by) {
+  effect();
+  return value * static_cast<_Float16>(by);
+}
+
 CALLED long double quotient(long long a, long double b, int c) {
   effect();
   return a / b + c;
@@ -395,6 +407,8 @@ int main() {
   nothing_back(3);
   called(sum, {1, 2});
   wide(-0.5L);
+  turned(1, {2.5, -1}, 3);
+  halved(_Float16{1.5}, 0.5F);
   quotient(4, -0.5L, 3);
   precise(1e4000L, {9007199254740993.0L, 1}, -3.3621e-4932L);
   precise(0.1L, {0x1.fffffffffffffffep0L, 2}, static_cast<long double>(0.1));
