@@ -540,6 +540,10 @@ fn who_hands_over_by_a_call_is_suspended_meanwhile() {
     assert!(suspended[0].contains("resumed by thread app"), "{tree}");
     assert!(suspended[1].starts_with(&last), "{tree}");
     assert!(suspended[1].ends_with("  4 ns"), "{tree}");
+    // What an activation takes is not suspended besides, whoever else runs in it.
+    let (strands, _) = said(path, &["strands", "--json"]);
+    let inner = lines_with(&strands, r#""strand":3,"#)[0];
+    assert!(inner.contains(r#""suspended_ns":10,"#), "{inner}");
     // It is destroyed, whatever calls are left out.
     for hidden in [["--hide", "inner*"], ["-N", "inner*"]] {
         let arguments = [&["tree", "--strand", "3"][..], &hidden].concat();

@@ -139,11 +139,15 @@ impl Slots {
         });
     }
 
-    /// An activation of the coroutine begins on this thread.
+    /// An activation of the coroutine begins on this thread. Where another is open, which handed
+    /// over by a call, the time since is that one's, in what it called.
     #[inline]
     pub fn begin_activation(&mut self, slot: u32, thread: usize, time: u64) {
         let live = self.at(slot);
-        let rested = time.saturating_sub(live.last.get());
+        let rested = match live.open {
+            0 => time.saturating_sub(live.last.get()),
+            _ => 0,
+        };
         if live.open < u8::MAX
             && let Some(suspended) = Short::new(live.suspended.get() + rested)
             && self.goes_on(slot, thread)

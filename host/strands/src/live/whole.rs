@@ -26,9 +26,12 @@ impl Whole {
     }
 
     pub fn begin_activation(&mut self, thread: u32, time: u64) {
+        let rested = match self.open {
+            0 => time.saturating_sub(self.strand.last.0),
+            _ => 0,
+        };
         self.open += 1;
         self.run_on(thread);
-        let rested = time.saturating_sub(self.strand.last.0);
         self.strand.suspended.0 = self.strand.suspended.0.saturating_add(rested);
     }
 
