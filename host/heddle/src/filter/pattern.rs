@@ -1,6 +1,6 @@
 //! What the user says of functions' names.
 
-use heddle_symbols::{short_path, without_parameters, without_return_type};
+use heddle_symbols::{short_name, short_path, without_parameters, without_return_type};
 use heddle_tree::glob;
 use regex::Regex;
 
@@ -8,13 +8,16 @@ use regex::Regex;
 /// without return type and parameters: readable names of template functions begin with their return
 /// type, those of other C++ functions end with `)`; and with the same without template arguments,
 /// as it is printed. One that has a bracket is compared with the parameters, too, so that overloads
-/// can be told apart.
+/// can be told apart; one that is a function's whole printed name, `f(int)`, means that function,
+/// though it may be an expression.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: String,
     how: How,
     /// Whether it may mean parameters.
     brackets: bool,
+    /// Whether it may be a printed name, parameters and all.
+    printed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -41,7 +44,11 @@ impl Pattern {
         } else if let Some(expression) = text.strip_prefix("re:") {
             How::Regex(regex(expression)?)
         } else if text.contains(|c| SPECIAL.contains(c)) {
-            How::Regex(regex(text)?)
+            match regex(text) {
+                // `{lambda()#1}` is none.
+                Err(_) if is_printed(text) => How::Name,
+                expression => How::Regex(expression?),
+            }
         } else if text.is_empty() {
             return Err("it is empty; for every function: '.*'".to_owned());
         } else {
@@ -56,6 +63,7 @@ impl Pattern {
             text: text.to_owned(),
             how,
             brackets: text.contains(bracket),
+            printed: is_printed(text),
         })
     }
 
@@ -100,7 +108,16 @@ impl Pattern {
         is_meant(&without_parameters(name))
             || is_meant(&short_path(name))
             || self.brackets && is_meant(without_return_type(name))
+            || self.printed && (self.text == name || self.text == short_name(name))
     }
+}
+
+/// Whether a text may be what is printed of a function with parameters: `ns::f(int) const`,
+/// `f() [resume]`.
+fn is_printed(text: &str) -> bool {
+    let count = |bracket: char| text.chars().filter(|&c| c == bracket).count();
+    let ends = [")", ") const", ") [resume]", ") [destroy]", ") [cleanup]"];
+    count('(') == count(')') && ends.iter().any(|end| text.ends_with(end))
 }
 
 fn regex(text: &str) -> Result<Regex, String> {
@@ -153,6 +170,23 @@ mod tests {
             ("S::f", "ns::S<int>::f()", false),
             ("ns::S::f", "ns::S<int>::f()", true),
             ("run", "(anonymous namespace)::run()", true),
+            ("f(int)", "f(int)", true),
+            ("f(int)", "f(int, int)", false),
+            ("f(int) [resume]", "f(int) [resume]", true),
+            ("f(int) [resume]", "f(int)", false),
+            ("ns::S::f(int)", "ns::S<char>::f(int)", true),
+            ("pick(int)", "int pick<int>(int)", true),
+            ("int pick<int>(int)", "int pick<int>(int)", true),
+            (
+                "main::{lambda(int)#1}::operator()(int) const",
+                "main::{lambda(int)#1}::operator()(int) const",
+                true,
+            ),
+            (
+                "main::{lambda#1}(int)",
+                "main::{lambda(int)#1}::operator()(int) const",
+                true,
+            ),
         ] {
             let parsed = Pattern::parse(pattern).unwrap();
             assert_eq!(parsed.matches(name), expected, "{pattern} {name}");
