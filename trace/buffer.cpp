@@ -223,16 +223,27 @@ bool Buffer::find_free(std::uint32_t& found) const {
 }
 
 /// Waits for the collector, which runs only when a processor is idle: on a busy machine that takes
-/// seconds. Not for ever, because it may have been killed; nor where it cannot copy either, as
-/// where the trace was removed.
-bool Buffer::wait_for_free(const Process& process) const {
-  const timespec pause{0, 100'000};
+/// seconds. Not for ever, because it may have been killed: some ten seconds, and 10 ms from then
+/// on unless it answers again. Not where it cannot copy either, as where the trace was removed,
+/// nor where the recording has ended.
+bool Buffer::wait_for_free(Process& process) const {
+  const Control& control = *process.control;
+  const timespec short_pause{0, 100'000}, pause{0, 1'000'000};
   std::uint32_t found;
-  for (int i = 0; i < 100'000 && header->slots > 1; ++i) {
+  for (int i = 0; i < 10'000 && header->slots > 1; ++i) {
     if (find_free(found)) return true;
-    if (__atomic_load_n(&process.control->stuck, __ATOMIC_RELAXED) != 0) return false;
-    arch::syscall(SYS_nanosleep, &pause, nullptr);
+    const auto is_set = [](const std::uint32_t& word) {
+      return __atomic_load_n(&word, __ATOMIC_RELAXED) != 0;
+    };
+    if (is_set(control.stuck) || is_set(control.ended)) return false;
+    if (!is_set(control.bell)) {
+      process.unanswered = false;
+    } else if (process.unanswered && i >= 100) {
+      return false;
+    }
+    arch::syscall(SYS_nanosleep, i < 100 ? &short_pause : &pause, nullptr);
   }
+  process.unanswered = true;
   return false;
 }
 

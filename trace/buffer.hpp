@@ -46,7 +46,7 @@ struct Buffer {
   [[nodiscard]] bool grow(Process& process, std::uint32_t slot);
   enum class Use { kSoon, kPerhaps };
   [[nodiscard]] long extend(Process& process, std::uint32_t slot, std::uint32_t to, Use use);
-  [[nodiscard]] bool wait_for_free(const Process& process) const;
+  [[nodiscard]] bool wait_for_free(Process& process) const;
   [[nodiscard]] bool find_free(std::uint32_t& found) const;
   [[nodiscard]] std::uint32_t full_slot(const Process& process) const;
   [[nodiscard]] long free_one(Process& process, std::uint32_t& freed);

@@ -36,6 +36,7 @@ struct Process {
   std::uint64_t lost;     ///< events with no file to count them in
   Window losing;          ///< of threads that cannot record: their hooks only count
   bool spare;             ///< the directory is the one that heddle record has made ready
+  bool unanswered;        ///< by the collector, for as long as a thread waits for it
   bool trouble_noted;
   bool snapshot_trouble_noted;
   char directory[4160];
