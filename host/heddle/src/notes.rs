@@ -463,11 +463,13 @@ pub fn gap(why: Why, events: Option<u64>) -> String {
 
 /// Says what stopped the copying of buffers to the trace.
 pub fn uncopied(trouble: &Error, trace: &Path) {
-    use std::io::ErrorKind::FileTooLarge;
-    if !trace.exists() {
+    use std::io::ErrorKind::{FileTooLarge, NotFound};
+    if let Error::Io { path, cause } = trouble
+        && cause.kind() == NotFound
+    {
         warning(format_args!(
-            "{}: it was moved or removed while it is recorded: what threads cannot write there is counted as dropped",
-            trace.display()
+            "{}: it was removed while it is recorded: what threads cannot write there is counted as dropped",
+            path.display()
         ));
         return;
     }

@@ -98,8 +98,34 @@ impl Error {
         }
     }
 
+    /// The same, but that files below `from` are called by the names that they have below `to`.
+    pub(crate) fn renamed(mut self, from: &Path, to: &Path) -> Self {
+        let (Error::Missing(path)
+        | Error::NotOurs(path)
+        | Error::Empty(path)
+        | Error::Uncollected(path)
+        | Error::Recording(path)
+        | Error::Newer { path, .. }
+        | Error::Older { path, .. }
+        | Error::Damaged { path, .. }
+        | Error::TooLarge { path, .. }
+        | Error::Others { path, .. }
+        | Error::Io { path, .. }) = &mut self;
+        *path = renamed(path, from, to);
+        self
+    }
+
     pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |cause| Error::Io { path, cause }
+    }
+}
+
+/// What lies below `from` by the name that it has below `to`.
+pub(crate) fn renamed(path: &Path, from: &Path, to: &Path) -> PathBuf {
+    match path.strip_prefix(from) {
+        Ok(within) if within.as_os_str().is_empty() => to.to_owned(),
+        Ok(within) => to.join(within),
+        Err(_) => path.to_owned(),
     }
 }

@@ -123,6 +123,11 @@ impl Control {
         unsafe { &*at.add(offset).cast::<AtomicU64>() }
     }
 
+    /// See [`Claim::is_removed`].
+    pub fn is_removed(&self) -> bool {
+        self.claim.is_removed()
+    }
+
     /// Removes the file: a process that still runs collects for itself.
     pub fn remove(self) {
         self.into_claim().release();

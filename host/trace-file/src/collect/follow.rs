@@ -3,8 +3,10 @@
 use super::control::{Claim, Control};
 use super::dead::{self, Collected};
 use super::events_file::{EventsFile, Refused};
+use super::join::Apart;
 use super::spare::Spare;
 use crate::buffer::{self, offset};
+use crate::error::renamed;
 use crate::file::{Mapped, open_own, unborn};
 use crate::layout::{BufferHeader, ENDED, HEADER_SIZE, MOST_SLOTS, ProcessHeader, Slot, slot};
 use crate::store::Source;
@@ -12,7 +14,7 @@ use crate::trace::{BARRED, LOST, UNCOUNTED, UNRECORDED};
 use crate::{Error, LostCounts, trace};
 use memmap2::{MmapMut, MmapOptions};
 use std::collections::HashMap;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::mem::offset_of;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -25,7 +27,10 @@ use zerocopy::FromBytes;
 /// A collector has the trace to itself: a second one, or [`recover`](super::recover), is refused.
 #[derive(Debug)]
 pub struct Collector {
+    /// See [`Claim::place`].
     trace: PathBuf,
+    /// What errors call it.
+    called: PathBuf,
     control: Control,
     spare: Option<Spare>,
     processes: HashMap<PathBuf, Process>,
@@ -80,7 +85,8 @@ impl Collector {
     /// There is no room for the file.
     pub fn begin_in(path: &Path, claim: Claim) -> Result<Self, Error> {
         Ok(Collector {
-            trace: path.to_owned(),
+            trace: claim.place(),
+            called: path.to_owned(),
             control: Control::of(claim)?,
             spare: None,
             processes: HashMap::new(),
@@ -124,6 +130,7 @@ impl Collector {
         }
         self.control.set_stuck(result.is_err());
         if let Err(error) = result {
+            let error = error.renamed(&self.trace, &self.called);
             self.trouble.get_or_insert(error);
             self.failed = Some(Instant::now());
         }
@@ -153,6 +160,9 @@ impl Collector {
     /// Finds new processes, and unmaps the buffers of those that ended: what is in them is
     /// collected at the end.
     fn look(&mut self) -> Result<(), Error> {
+        if self.control.is_removed() {
+            return Err(Error::io(&self.trace)(ErrorKind::NotFound.into()));
+        }
         for process in self.processes.values_mut() {
             let header: &ProcessHeader = process.header.header()?;
             if header.flags.get() & ENDED != 0 {
@@ -199,12 +209,20 @@ impl Collector {
         // Where this cannot be written either, the caller says so all the same.
         let counts = self.control.lost_counts();
         let _ = note_lost(&self.trace, lost, &counts);
-        let collected = dead::collect_all(&self.trace, MOST_JOINED).map(|collected| Collected {
+        let (place, called) = (&self.trace, &self.called);
+        let name = |path: PathBuf| renamed(&path, place, called);
+        let collected = dead::collect_all(place, MOST_JOINED).map(|collected| Collected {
             lost,
             why_lost,
             counts,
+            apart: collected.apart.map(|(path, why)| match why {
+                Apart::Error(error) => (name(path), Apart::Error(error.renamed(place, called))),
+                why => (name(path), why),
+            }),
+            trouble: collected.trouble.map(|why| why.renamed(place, called)),
             ..collected
         });
+        let collected = collected.map_err(|error| error.renamed(place, called));
         (collected, self.control.into_claim())
     }
 

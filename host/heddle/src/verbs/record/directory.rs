@@ -8,7 +8,7 @@ use rustix::path::Arg;
 use std::ffi::{CString, OsString};
 use std::fs::{self, DirBuilder, File};
 use std::io::ErrorKind;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,15 @@ pub struct Opened {
     directory: File,
 }
 
+/// Where a directory is that was claimed.
+pub enum Whereabouts {
+    /// Where it was.
+    Here,
+    Moved(PathBuf),
+    /// It was removed, or moved where we see no files.
+    Gone,
+}
+
 impl Opened {
     fn of(claim: &Claim, path: &Path) -> Result<Self, Failure> {
         Ok(Opened {
@@ -34,9 +43,27 @@ impl Opened {
         })
     }
 
-    /// Its absolute path.
+    /// Its absolute path when it was claimed.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where it is now.
+    pub fn whereabouts(&self) -> Whereabouts {
+        let is_there = |path: &Path| {
+            let (Ok(there), Ok(ours)) = (path.metadata(), self.directory.metadata()) else {
+                return false;
+            };
+            (there.dev(), there.ino()) == (ours.dev(), ours.ino())
+        };
+        if is_there(&self.path) {
+            return Whereabouts::Here;
+        }
+        let link = format!("/proc/self/fd/{}", self.directory.as_raw_fd());
+        match fs::read_link(link) {
+            Ok(path) if is_there(&path) => Whereabouts::Moved(path),
+            _ => Whereabouts::Gone,
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::notes::{counted, error, note, quoted, reasons, warning, were};
 use crate::preparing::failure::Failure;
 use crate::preparing::{library, program};
 use crate::{cut_short, file_limit, inherited, notes};
-use directory::{Opened, Prepared};
+use directory::{Opened, Prepared, Whereabouts};
 use heddle_calls::{Profile, Source, Workers};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
 use run::Ended;
@@ -99,13 +99,14 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     };
     // It maps files of the trace.
     cut_short::ends_with(run::code_at_end);
+    let place = claim.place();
     let collecting = collector::start(&trace, &shown, claim, args.modes.keep_everything())?;
     let wanted = planning::Wanted {
         less: args.less.clone(),
         values: args.values.clone(),
         coroutines: args.modes.plans_coroutines(),
     };
-    let planning = planning::start(trace.path(), wanted).inspect_err(|_| _ = trace.discard())?;
+    let planning = planning::start(&place, wanted).inspect_err(|_| _ = trace.discard())?;
     let ended = run::run(&mut command);
     if let Some(watching) = watching {
         watching.finish();
@@ -179,18 +180,28 @@ fn conclude(
     program: (&Path, Option<u32>),
     collected: Result<Collected, Error>,
 ) {
-    if !trace.path().exists() {
-        error(format_args!(
-            "{}: it was moved or removed while it was recorded: what was recorded is where it is now",
-            shown.display()
-        ));
-        return;
-    }
+    let (path, shown) = match trace.whereabouts() {
+        Whereabouts::Here => (trace.path().to_owned(), shown.to_owned()),
+        Whereabouts::Moved(path) => {
+            warning(format_args!(
+                "{} was moved while it was recorded; what threads and processes that began later recorded may be missing",
+                shown.display()
+            ));
+            (path.clone(), path)
+        }
+        Whereabouts::Gone => {
+            return error(format_args!(
+                "{} was removed while it was recorded, with what was recorded",
+                shown.display()
+            ));
+        }
+    };
     let collected = collected.unwrap_or_else(|failure| {
         error(failure);
         Collected::default()
     });
-    match Trace::open(trace.path()) {
+    let shown = shown.as_path();
+    match Trace::open(&path) {
         Ok(trace) => tell(&trace, &collected, shown, program).unwrap_or_else(error),
         Err(Error::Empty(_)) => nothing(trace, shown, program, &collected),
         Err(failure) => error(failure),

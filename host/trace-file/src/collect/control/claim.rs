@@ -57,11 +57,7 @@ impl Claim {
 
     /// Whether the file that is locked is still where it was opened.
     fn holds(&self) -> bool {
-        let (there, ours) = (self.path.symlink_metadata(), self.file.metadata());
-        let (Ok(there), Ok(ours)) = (there, ours) else {
-            return false;
-        };
-        (there.dev(), there.ino()) == (ours.dev(), ours.ino())
+        is_same(&self.path, &self.file)
     }
 
     /// Writes a file of the directory, whatever is by now where that was, and not what a link in
@@ -87,6 +83,21 @@ impl Claim {
         self.directory.try_clone()
     }
 
+    /// A path to the directory, which leads to it wherever it is moved, and to nothing else that
+    /// takes its name; for as long as this lives. Where /proc is not mounted, the name.
+    pub fn place(&self) -> PathBuf {
+        let place = PathBuf::from(format!("/proc/self/fd/{}/.", self.directory.as_raw_fd()));
+        match is_same(&place, &self.directory) {
+            true => place,
+            false => self.path.parent().map_or(place, Path::to_owned),
+        }
+    }
+
+    /// Whether the directory was removed.
+    pub fn is_removed(&self) -> bool {
+        self.directory.metadata().is_ok_and(|it| it.nlink() == 0)
+    }
+
     /// Ends it, and removes the file, unless the directory was removed and another process has made
     /// a new one there.
     pub fn release(self) {
@@ -104,6 +115,15 @@ impl Claim {
     pub(super) fn file(&self) -> &File {
         &self.file
     }
+}
+
+/// Whether the file, or directory, lies at the path, not behind a link there.
+fn is_same(path: &Path, file: &File) -> bool {
+    let (there, ours) = (path.symlink_metadata(), file.metadata());
+    let (Ok(there), Ok(ours)) = (there, ours) else {
+        return false;
+    };
+    (there.dev(), there.ino()) == (ours.dev(), ours.ino())
 }
 
 /// Whether the directory at `path` is empty, or holds only the files that a recording makes first,
