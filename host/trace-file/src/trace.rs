@@ -1,5 +1,6 @@
 //! A trace: a directory, or a packed file.
 
+use crate::alive::alive;
 use crate::clock::TimeLine;
 use crate::file::{Mapped, open, text_of, unborn};
 use crate::merge::in_order;
@@ -402,6 +403,38 @@ pub fn is_trace(path: &Path) -> bool {
         verify_marker(path),
         Err(Error::Missing(_) | Error::NotOurs(_) | Error::Io { .. })
     )
+}
+
+/// What goes on in a trace that no `heddle record` has claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// No process has recorded anything, nor tried to.
+    Unused,
+    /// A process records: it has outlived its `heddle record`, or never had one.
+    Running,
+    /// All processes have ended.
+    Ended,
+}
+
+/// What `heddle record` makes before the program begins.
+const MADE_FIRST: [&str; 5] = ["control", "filters", "heddle", "spare", "switches"];
+
+/// What goes on in the trace at `path`, as far as it can be read.
+pub fn use_of(path: &Path) -> Use {
+    let made_first = |entry: std::io::Result<std::fs::DirEntry>| {
+        let name = entry.map(|entry| entry.file_name());
+        name.is_ok_and(|name| name.to_str().is_some_and(|name| MADE_FIRST.contains(&name)))
+    };
+    if path.read_dir().is_ok_and(|mut names| names.all(made_first)) {
+        return Use::Unused;
+    }
+    let images = images(path, &mut Vec::new()).unwrap_or_default();
+    let newest = newest_images(images.iter().map(|(head, _)| head));
+    let mut images = images.iter();
+    match images.any(|(head, directory)| alive(directory, head, is_replaced(head, &newest))) {
+        true => Use::Running,
+        false => Use::Ended,
+    }
 }
 
 /// The directories of process images in the trace at `path`, with their images' numbers.

@@ -2,7 +2,7 @@
 
 use crate::notes::note;
 use crate::preparing::failure::Failure;
-use heddle_trace_file::{Claim, Error, is_begun, is_trace};
+use heddle_trace_file::{Claim, Error, Use, is_begun, is_trace, use_of};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::path::Arg;
 use std::ffi::{CString, OsString};
@@ -141,6 +141,11 @@ fn claim(path: &Path) -> Result<Option<Claim>, Failure> {
         if !is_trace(path) {
             return Ok(Some(claim));
         }
+        if use_of(path) == Use::Unused {
+            // What a start has left that was interrupted: it is no trace to be kept.
+            Opened::of(&claim, path)?.clear();
+            return Ok(Some(claim));
+        }
         if !keep_as_old(path).inspect_err(|_| _ = fs::remove_file(path.join("control")))? {
             claim.release();
             return Ok(None);
@@ -160,14 +165,18 @@ fn make(path: &Path) -> std::io::Result<()> {
 }
 
 /// Moves the trace at `path`, which is claimed, to its old name, and removes the one that was
-/// there. Returns whether that was possible: not if another process records into it.
+/// there. Returns whether that was possible: not if another process records into one of them.
 fn keep_as_old(path: &Path) -> Result<bool, Failure> {
     let old = with_suffix(path, ".old");
-    if is_trace(&old) {
+    if use_of(path) == Use::Running {
+        return Ok(false);
+    }
+    if is_trace(&old) || is_begun(&old) {
         match Claim::of(&old) {
             Err(Error::Recording(_)) => return Ok(false),
+            _ if use_of(&old) == Use::Running => return Ok(false),
             // What cannot be claimed can perhaps be removed.
-            _ => fs::remove_dir_all(&old).map_err(failed("remove the old trace", &old))?,
+            _ => remove(&old).map_err(failed("remove the old trace", &old))?,
         }
     } else if old.symlink_metadata().is_ok() {
         return Err(Failure::ours(format!(
@@ -178,6 +187,22 @@ fn keep_as_old(path: &Path) -> Result<bool, Failure> {
     fs::rename(path, &old).map_err(failed("keep the last trace as", &old))?;
     let _ = fs::remove_file(old.join("control"));
     Ok(true)
+}
+
+/// Removes a trace, its marker last: what is left where that is interrupted is a trace still, or
+/// what a recording makes first.
+fn remove(trace: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(trace)? {
+        let entry = entry?;
+        if entry.file_name() == "heddle" {
+            continue;
+        }
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    fs::remove_dir_all(trace)
 }
 
 /// What could not be done to `path`, why, and what to do about it.
@@ -217,6 +242,17 @@ impl Opened {
     /// files in it stay. Returns whether no process had tried to record: a process that tries makes
     /// a directory of its own.
     pub fn discard(&self) -> bool {
+        let untried = self.clear();
+        // From here on it may be another recording's.
+        if let Some(directory) = open(&self.directory, ".") {
+            let _ = unlinkat(&directory, "control", AtFlags::empty());
+        }
+        let _ = fs::remove_dir(&self.path);
+        untried
+    }
+
+    /// The same, but that the directory and its claim stay.
+    fn clear(&self) -> bool {
         // What cannot be removed would only leave an empty trace, which says so when it is opened.
         let Some(directory) = open(&self.directory, ".") else {
             return true;
@@ -243,9 +279,6 @@ impl Opened {
             }
             let _ = unlinkat(&directory, &name, AtFlags::REMOVEDIR);
         }
-        // From here on it may be another recording's.
-        let _ = unlinkat(&directory, "control", AtFlags::empty());
-        let _ = fs::remove_dir(&self.path);
         untried
     }
 }
@@ -348,6 +381,33 @@ mod tests {
             );
             assert!(said.contains(remedy), "{said}");
         }
+    }
+
+    #[test]
+    fn what_interrupted_starts_and_removals_leave_is_in_nobodys_way() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("trace");
+        let kept = scratch.path().join("trace.old/42");
+        drop(prepared(&path));
+        fs::create_dir(path.join("42")).unwrap();
+        drop(prepared(&path));
+        assert!(kept.exists());
+        // It was interrupted before the program began: the last trace stays.
+        fs::create_dir(path.join("spare")).unwrap();
+        for _ in 0..2 {
+            drop(prepared(&path));
+            assert!(kept.exists() && !path.join("spare").exists());
+        }
+        // The removal of the last trace was interrupted, before its marker went and behind that.
+        fs::create_dir(path.join("43")).unwrap();
+        fs::remove_dir(&kept).unwrap();
+        drop(prepared(&path));
+        assert!(scratch.path().join("trace.old/43").exists());
+        fs::create_dir(path.join("44")).unwrap();
+        fs::remove_dir(scratch.path().join("trace.old/43")).unwrap();
+        fs::remove_file(scratch.path().join("trace.old/heddle")).unwrap();
+        drop(prepared(&path));
+        assert!(scratch.path().join("trace.old/44").exists());
     }
 
     #[test]
