@@ -3,6 +3,7 @@
 use crate::alive::alive;
 use crate::clock::TimeLine;
 use crate::file::{Mapped, open, text_of, unborn};
+use crate::layout::ProcessHeader;
 use crate::merge::in_order;
 use crate::pack::{Held, ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
@@ -13,6 +14,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
+use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -437,13 +439,13 @@ pub fn use_of(path: &Path) -> Use {
     }
 }
 
-/// The directories of process images in the trace at `path`, with their images' numbers.
-pub(crate) fn image_directories(path: &Path) -> Result<Vec<(PathBuf, u32)>, Error> {
+/// The directories of process images in the trace at `path`, with what these are.
+pub(crate) fn image_directories(path: &Path) -> Result<Vec<(PathBuf, ImageId)>, Error> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(path).map_err(Error::io(path))? {
         let name = entry.map_err(Error::io(path))?.file_name();
         let id = name.to_str().and_then(|name| name.parse::<ImageId>().ok());
-        found.extend(id.map(|id| (path.join(&name), id.image)));
+        found.extend(id.map(|id| (path.join(&name), id)));
     }
     Ok(found)
 }
@@ -451,7 +453,7 @@ pub(crate) fn image_directories(path: &Path) -> Result<Vec<(PathBuf, u32)>, Erro
 /// Their headers, of those that recorded anything. A damaged one costs its process, and is a lack.
 pub(crate) fn images(path: &Path, lacks: &mut Vec<Lack>) -> Result<Vec<(Head, PathBuf)>, Error> {
     let (mut found, mut damaged) = (Vec::new(), Vec::new());
-    for (directory, image) in image_directories(path)? {
+    for (directory, id) in image_directories(path)? {
         // The recorder makes the directory, then the file, then fills it: a process that died in
         // between has recorded nothing.
         let file = directory.join("process");
@@ -460,7 +462,14 @@ pub(crate) fn images(path: &Path, lacks: &mut Vec<Lack>) -> Result<Vec<(Head, Pa
         }
         let head = match unborn(&file) {
             Ok(true) => continue,
-            Ok(false) => Head::read(&directory, image),
+            Ok(false) => Head::read(&directory, id.image).and_then(|head| match head.pid {
+                pid if pid == id.pid => Ok(head),
+                other => Err(Error::damaged(
+                    &file,
+                    offset_of!(ProcessHeader, pid) as u64,
+                    format!("it is of process {other}"),
+                )),
+            }),
             Err(error) => Err(error),
         };
         match head {

@@ -249,11 +249,13 @@ fn a_damaged_process_costs_that_process_alone() {
     let whole = fs::read(&file).unwrap();
     let mut wrong = whole.clone();
     wrong[3] ^= 0x20;
+    let others = fs::read(path.join("43/process")).unwrap();
     for bytes in [
         &whole[..1],
         &whole[..100],
         &whole[..whole.len() - 1],
         &wrong,
+        &others,
     ] {
         fs::write(&file, bytes).unwrap();
         let trace = Trace::open(path).unwrap();

@@ -489,13 +489,15 @@ fn a_file_that_is_missing_or_cut_is_told_of() {
         let mut header = fs::read(&process).unwrap();
         // The recorder saw its end.
         header[12] = 1;
-        fs::write(&process, header).unwrap();
+        fs::write(&process, &header).unwrap();
         // A second process, since a trace of none is an error.
         let status = std::process::Command::new("cp")
             .args(["-r", "42", "43"])
             .current_dir(path)
             .status();
         assert!(status.unwrap().success());
+        header[16..20].copy_from_slice(&43_u32.to_le_bytes());
+        fs::write(path.join("43/process"), header).unwrap();
         assert_eq!(Trace::open(path).unwrap().lacking().count(), 0);
         change(&path.join("43"));
         let trace = Trace::open(path).unwrap();
