@@ -2,6 +2,7 @@
 //! its processor on the strand that it ran and in the call in which that was.
 
 use super::between::Between;
+use super::on_thread::OnThread;
 use super::sum::{Cause, Group, Split, State};
 use crate::names::Names;
 use crate::strand_list;
@@ -39,13 +40,7 @@ pub struct Collect<'a> {
 
 /// A thread as its events come.
 struct OfThread {
-    /// The strand that it runs.
-    strand: StrandId,
-    /// The strand that it ran before, until a call of this one follows.
-    before: Option<StrandId>,
-    /// The coroutines that it runs, innermost last, each with the strand that goes on where that is
-    /// suspended.
-    within: Vec<(StrandId, StrandId)>,
+    on: OnThread,
     begin: Nanos,
     /// Up to then its time is accounted for.
     at: Nanos,
@@ -88,9 +83,7 @@ impl<'a> Collect<'a> {
     ) -> Self {
         let threads = trace.processes()[process].threads().iter().enumerate();
         let threads = threads.map(|(index, thread)| OfThread {
-            strand: StrandId::of_thread(process, index),
-            before: None,
-            within: Vec::new(),
+            on: OnThread::new(StrandId::of_thread(process, index)),
             begin: thread.first(),
             at: thread.first(),
             off: Nanos(0),
@@ -122,7 +115,7 @@ impl<'a> Collect<'a> {
             self.take(thread, stretch);
         }
         let of = &mut self.threads[thread];
-        let strand = of.strand;
+        let strand = of.on.strand();
         let told = self.off.told();
         let unknown = time - of.at.max(told);
         let all = time - of.at - unknown;
@@ -144,7 +137,7 @@ impl<'a> Collect<'a> {
 
     /// A stretch in which the thread was off its processor.
     fn take(&mut self, thread: usize, stretch: OffCpu) {
-        let strand = self.threads[thread].strand;
+        let strand = self.threads[thread].on.strand();
         let innermost = self.function(strand);
         let of = &mut self.threads[thread];
         // It may have begun before the thread was told of.
@@ -176,7 +169,7 @@ impl<'a> Collect<'a> {
 
     fn runs(&mut self, thread: usize, strand: StrandId, time: Nanos) {
         self.advance(thread, time);
-        self.threads[thread].strand = strand;
+        self.threads[thread].on.runs(strand);
     }
 
     /// `read pipe` for `read 3 pipe:[4711]`: what many descriptors have in common.
@@ -212,9 +205,8 @@ impl<'a> Collect<'a> {
 
 impl Sink for Collect<'_> {
     fn resumed(&mut self, strand: StrandId, _: Option<StrandId>, thread: usize, time: Nanos) {
-        let before = self.threads[thread].strand;
-        self.runs(thread, strand, time);
-        self.threads[thread].before = Some(before);
+        self.advance(thread, time);
+        self.threads[thread].on.resumed(strand);
     }
 
     fn suspended(&mut self, _: StrandId, thread: usize, time: Nanos) {
@@ -222,15 +214,8 @@ impl Sink for Collect<'_> {
     }
 
     fn enter(&mut self, call: &Call) {
-        // What destroys a coroutine calls the body, which is no further activation: the strand runs
-        // already.
-        let ran = self.threads[call.thread].strand;
-        self.runs(call.thread, call.strand, call.enter);
-        let of = &mut self.threads[call.thread];
-        let before = of.before.take().unwrap_or(ran);
-        if call.body {
-            of.within.push((call.strand, before));
-        }
+        self.advance(call.thread, call.enter);
+        self.threads[call.thread].on.enter(call);
         let calls = self.open.entry(call.strand).or_default();
         calls.push((call.function, call.enter));
     }
@@ -240,7 +225,7 @@ impl Sink for Collect<'_> {
         if span.span.end == End::Open {
             return;
         }
-        self.runs(span.thread, span.strand, span.span.exit);
+        self.advance(span.thread, span.span.exit);
         if let Some(calls) = self.open.get_mut(&span.strand) {
             // A coroutine may go on elsewhere before the call that suspended it has returned.
             let call = (span.span.function, span.span.enter);
@@ -250,15 +235,7 @@ impl Sink for Collect<'_> {
             }
             self.threads[span.thread].leave_waits(span.strand, calls.len() + 1);
         }
-        // Its events may come much later, after a long call into the kernel.
-        let of = &mut self.threads[span.thread];
-        if span.body
-            && let Some(&(strand, before)) = of.within.last()
-            && strand == span.strand
-        {
-            of.within.pop();
-            of.strand = before;
-        }
+        self.threads[span.thread].on.leave(span);
     }
 
     fn unmatched(&mut self, strand: StrandId, thread: usize, _: Callee, time: Nanos) {

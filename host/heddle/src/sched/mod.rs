@@ -3,9 +3,11 @@
 
 mod between;
 mod collect;
+mod on_thread;
 mod sum;
 
 pub use between::{BLOCKED, Between, READY, Stretches, why_off};
+pub use on_thread::OnThread;
 pub use sum::{Cause, Group, Split, State};
 
 use crate::names::Names;

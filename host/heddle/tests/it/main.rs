@@ -18,6 +18,7 @@ mod layers;
 mod leaving;
 mod makers;
 mod new;
+mod off_processor;
 mod reopened;
 mod self_time;
 mod strands;

@@ -13,14 +13,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A page that is open.
-struct Page {
+pub struct Page {
     browser: Browser,
     path: PathBuf,
 }
 
 impl Page {
     /// Opens a page, and waits until it has unpacked its trace.
-    fn open(path: &Path) -> Self {
+    pub fn open(path: &Path) -> Self {
         Self::open_as(path, 1400, "light")
     }
 
@@ -37,13 +37,13 @@ impl Page {
     }
 
     /// The text of an element, as it is shown.
-    fn text(&mut self, id: &str) -> String {
+    pub fn text(&mut self, id: &str) -> String {
         let text = format!("document.getElementById('{id}').innerText");
         self.browser.evaluate(&text).as_str().unwrap().to_owned()
     }
 
     /// Has a table be shown, and reads it.
-    fn tab(&mut self, name: &str) -> String {
+    pub fn tab(&mut self, name: &str) -> String {
         let click = format!("document.querySelector('[data-tab={name}]').click()");
         self.browser.evaluate(&click);
         self.text("body")
@@ -62,7 +62,7 @@ impl Page {
     }
 
     /// The rows of a table, more than are shown at first: the cells of each, with plain spaces.
-    fn rows(&mut self, name: &str) -> Vec<Vec<String>> {
+    pub fn rows(&mut self, name: &str) -> Vec<Vec<String>> {
         self.browser.evaluate("heddle.select(null)");
         self.tab(name);
         let more = "[...document.querySelectorAll('#body button')]
@@ -79,7 +79,7 @@ impl Page {
     }
 
     /// Clicks a button of the tables, or a row, by what it says.
-    fn follow(&mut self, selector: &str, text: &str) {
+    pub fn follow(&mut self, selector: &str, text: &str) {
         let follow = format!(
             "(() => {{ const all = [...document.querySelectorAll({})];
             all.find(one => one.innerText.includes({})).click(); }})()",
@@ -90,7 +90,7 @@ impl Page {
     }
 
     /// What is on the timeline, when that has rested.
-    fn visible(&mut self) -> String {
+    pub fn visible(&mut self) -> String {
         // What follows an action is drawn in the next frame, and written when nothing is drawn.
         let rest = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
             const look = () => {
@@ -104,7 +104,7 @@ impl Page {
     }
 
     /// Nothing was complained about, and nothing asked for; the page is as wide as its window.
-    fn is_clean(&mut self) {
+    pub fn is_clean(&mut self) {
         let beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
         assert_eq!(self.browser.evaluate(beyond), 0, "it scrolls sideways");
         assert_eq!(self.browser.complaints, Vec::<String>::new());
@@ -112,7 +112,7 @@ impl Page {
     }
 }
 
-fn view(directory: &Path, arguments: &[&str]) -> PathBuf {
+pub fn view(directory: &Path, arguments: &[&str]) -> PathBuf {
     let mut command = heddle(directory);
     command.arg("view").args(arguments).assert().success();
     directory.join("heddle.trace.html")

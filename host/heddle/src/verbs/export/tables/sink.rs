@@ -7,7 +7,7 @@ use crate::by_slot::BySlot;
 use crate::filter::Filterable;
 use crate::names::printable;
 use crate::notes;
-use crate::sched::{self, Between, Stretches};
+use crate::sched::{self, Between, OnThread, Stretches};
 use crate::strand_list::Makers;
 use crate::values::{Waiting, named_values};
 use crate::verbs::export::selection::Selection;
@@ -54,7 +54,7 @@ pub struct Rows<'a> {
     waiting: Waiting,
     off: Option<Between>,
     /// By thread: the strand that it runs, where stretches off the processor are wanted.
-    running: FxHashMap<usize, StrandId>,
+    running: FxHashMap<usize, OnThread>,
     /// By strand: what calls that are open were given.
     given: FxHashMap<StrandId, Vec<Given>>,
 }
@@ -229,7 +229,7 @@ impl<'a> Rows<'a> {
         while let Some(stretch) = off.next(thread, time) {
             stretches.push(stretch);
         }
-        let Some(&id) = self.running.get(&thread) else {
+        let Some(id) = self.running.get(&thread).map(OnThread::strand) else {
             return;
         };
         let pauses = self.lives.of(id).is_none_or(|life| life.pause.is_some());
@@ -251,6 +251,16 @@ impl<'a> Rows<'a> {
                 place,
                 called: Nanos(0),
             }));
+        }
+    }
+
+    /// Notes which strand the thread runs from now on.
+    #[inline]
+    fn on_thread(&mut self, thread: usize, note: impl FnOnce(&mut OnThread)) {
+        if self.off.is_some()
+            && let Some(on) = self.running.get_mut(&thread)
+        {
+            note(on);
         }
     }
 
@@ -412,7 +422,8 @@ impl<'a> Rows<'a> {
 impl Sink for Rows<'_> {
     fn born(&mut self, strand: &Strand) {
         if strand.kind == Kind::Thread {
-            self.running.insert(strand.thread(), strand.id);
+            self.running
+                .insert(strand.thread(), OnThread::new(strand.id));
         }
         let life = Life {
             // Until it runs, it is suspended.
@@ -429,7 +440,7 @@ impl Sink for Rows<'_> {
         let by = by.filter(|&by| by != id);
         if self.whole.lives {
             self.processor(thread, time, None);
-            self.running.insert(thread, id);
+            self.on_thread(thread, |on| on.resumed(id));
             self.release(id, None);
             self.had_handed_over(id);
             self.ran(id, time);
@@ -478,9 +489,7 @@ impl Sink for Rows<'_> {
         }
         if self.whole.lives {
             self.processor(call.thread, call.enter, None);
-            if self.off.is_some() {
-                self.running.insert(call.thread, call.strand);
-            }
+            self.on_thread(call.thread, |on| on.enter(call));
             self.release(call.strand, Some(call).filter(|call| call.body));
             if let Some(life) = self.lives.at(call.slot) {
                 life.runs_other = None;
@@ -510,6 +519,7 @@ impl Sink for Rows<'_> {
     fn leave(&mut self, span: &StrandSpan) {
         if self.off.is_some() && span.span.end != End::Open {
             self.processor(span.thread, span.span.exit, None);
+            self.on_thread(span.thread, |on| on.leave(span));
         }
         let result = self.waiting.of_leave(span);
         if self.whole.lives
@@ -573,6 +583,7 @@ impl Sink for Rows<'_> {
 
     fn unmatched(&mut self, id: StrandId, thread: usize, _: Callee, time: Nanos) {
         self.waiting.clear(thread);
+        self.on_thread(thread, |on| on.runs(id));
         self.event(id, thread, time, 2, "");
     }
 
@@ -586,6 +597,7 @@ impl Sink for Rows<'_> {
                 _ => None,
             };
             self.processor(thread, event.time, call);
+            self.on_thread(thread, |on| on.runs(id));
         }
         self.makers.note(id, thread, event);
         match event.kind {
@@ -634,10 +646,17 @@ impl Filterable for Rows<'_> {
             life.destroyed = true;
         }
         if self.whole.lives {
+            self.on_thread(call.thread, |on| on.enter(call));
             self.release(call.strand, Some(call));
             if let Some(life) = self.lives.at(call.slot) {
                 (life.site, life.runs_other) = (None, None);
             }
+        }
+    }
+
+    fn left_body(&mut self, strand: StrandId) {
+        if let Some(thread) = self.lives.of(strand).map(|life| life.thread) {
+            self.on_thread(thread, |on| on.left_body(strand));
         }
     }
 
