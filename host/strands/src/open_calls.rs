@@ -376,7 +376,9 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             None => state.nested += ran,
         }
         let spent = (ran, nested);
-        let destroyed = self.strands.end_activation(frame.slot, spent, thread, time);
+        let destroyed = self
+            .strands
+            .end_activation(frame.slot, spent, end, (thread, time));
         if end == End::Returned {
             self.map.threads[context].left = Some(self.left(events, frame));
         }

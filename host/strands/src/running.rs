@@ -602,6 +602,12 @@ impl<'a, S: Sink> Running<'a, S> {
                 None => state.frames.is_empty(),
             };
             let is_thread = state.owner.is_some();
+            if state.running {
+                let runs = state.innermost();
+                self.calls
+                    .strands
+                    .change(runs, |strand| strand.set_suspended_at(None));
+            }
             while self.calls.close(stack, End::Open).is_some() {}
             if has_ended {
                 self.calls.strands.change(slot, |strand| match is_thread {

@@ -9,6 +9,7 @@ use crate::sink::Sink;
 use crate::stacks::Frame;
 use crate::threads::Left;
 use crate::{Doubts, Kind, Strand, StrandId, Unresolved};
+use heddle_calls::End;
 use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos, Process};
 
 /// The strands of a group, by slot.
@@ -281,18 +282,19 @@ impl<'a, S: Sink> Strands<'a, S> {
     }
 
     /// Ends an activation that `ran` so long, others that it resumed included: those took `nested`.
-    /// Gives whether the coroutine is destroyed: then [`Strands::destroyed`] is to be called.
+    /// With [`End::Open`] it is the trace that ends within it, which suspends nothing. Gives whether
+    /// the coroutine is destroyed: then [`Strands::destroyed`] is to be called.
     pub fn end_activation(
         &mut self,
         slot: u32,
         (ran, nested): (u64, u64),
-        thread: usize,
-        time: u64,
+        end: End,
+        (thread, time): (usize, u64),
     ) -> bool {
         let slots = &mut self.slots;
         slots.end_activation(slot, (ran, nested), time);
         let destroyed = slots.is_dying(slot) && slots.open(slot) == 0;
-        if S::LIVES {
+        if S::LIVES && end != End::Open {
             self.sink.suspended(slots.id(slot), thread, Nanos(time));
         }
         destroyed

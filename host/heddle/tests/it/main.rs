@@ -19,6 +19,7 @@ mod leaving;
 mod makers;
 mod new;
 mod off_processor;
+mod page_ends;
 mod reopened;
 mod self_time;
 mod strands;

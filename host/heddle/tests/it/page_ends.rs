@@ -1,0 +1,78 @@
+//! What a page tells of strands, and of their waits, that end with their process or not at all.
+
+#[allow(dead_code, reason = "other tests use the rest")]
+use crate::common::{Program, not_ended};
+use crate::viewing::said;
+use std::fs;
+use std::path::Path;
+
+const MUTEX: (u32, u64, u32) = (1, 0x5000, 1);
+
+/// A program that calls exec twice: while its first thread waits, and in a coroutine.
+fn becoming_others(directory: &Path) {
+    let source = "task co() { co_return; }\nint main() { co(); }\n";
+    let program = Program::of_tasks(directory, source, &["-O0", "-g"]);
+    let [main, co] = program.places([" main", "cov.Frame.actor"]);
+    let trace = directory.join("heddle.trace");
+    let image = |number: u64| match number {
+        0 => trace.clone(),
+        _ => directory.join(format!("later-{number}")),
+    };
+    let events = |number| image(number).join("4711/events");
+
+    let mut process = program.process(&image(0));
+    let mut waits = process.thread(4711, "app");
+    waits
+        .enter(0, main, 0, 900)
+        .wait(100, MUTEX, main + 9, (4712, 0))
+        .finish()
+        .unwrap();
+    let mut execs = process.thread(4712, "app");
+    execs.mark(1_000, 0, "execs").finish().unwrap();
+    process.replaced().finish().unwrap();
+    not_ended(&events(0), 4711);
+    not_ended(&events(0), 4712);
+
+    let mut process = program.process(&image(1));
+    process
+        .thread(4711, "app")
+        .enter(2_000, main, 0, 900)
+        .capture(co, 0x5581_0010, Some(0))
+        .enter(2_010, co, main + 9, 800)
+        .exit(2_020, co, 0, 800)
+        .capture(co, 0x5581_0010, Some(2))
+        .enter(2_100, co, main + 9, 800)
+        .mark(2_500, 0, "execs")
+        .finish()
+        .unwrap();
+    process.replaced().finish().unwrap();
+    not_ended(&events(1), 4711);
+
+    let mut process = program.process(&image(2));
+    let mut last = process.thread(4711, "app");
+    last.enter(5_000, main, 0, 900).exit(9_000, main, 0, 900);
+    last.finish().unwrap();
+    process.finish().unwrap();
+    for number in [1, 2] {
+        let to = trace.join(format!("4711.{number}"));
+        fs::rename(image(number).join("4711"), to).unwrap();
+    }
+}
+
+#[test]
+fn a_coroutine_that_runs_at_the_end_is_not_suspended() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    becoming_others(path);
+    let (tree, _) = said(path, &["tree", "--strand", "4711.1/2"]);
+    assert!(tree.starts_with("coroutine co() #4711.1/2\n"), "{tree}");
+    for wrong in ["left at", "not resumed"] {
+        assert!(!tree.contains(wrong), "{tree}");
+    }
+    let (rows, _) = said(path, &["export", "--format", "json", "-o", "-"]);
+    let suspended: Vec<&str> = (rows.lines())
+        .filter(|row| row.contains(r#""why":"suspended""#))
+        .collect();
+    assert_eq!(suspended.len(), 1, "{suspended:?}");
+    assert!(suspended[0].contains(r#""to_ns":2100,"#), "{suspended:?}");
+}
