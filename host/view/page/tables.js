@@ -397,7 +397,7 @@ class Tables {
         ["On", this.link(runs.thread[i])],
         ["From", duration(runs.from[i])],
         ["For", duration(runs.time[i])],
-        [`Resumed ${trace.byOrAfter(runs.strand[i], runs.by[i])}`, this.link(runs.by[i])],
+        [this.began(i), this.link(runs.by[i])],
       ])];
     }
     if (selected.type === "group") {
@@ -448,6 +448,26 @@ class Tables {
     return parentNumber[s] ? `strand #${parentNumber[s]}` : "";
   }
 
+  /** How a fiber's or coroutine's pause ended, before who did that. */
+  ended(i) {
+    const { pauses } = this.trace;
+    if (pauses.destroyed[i]) return "Destroyed by";
+    return `Resumed ${this.trace.byOrAfter(pauses.strand[i], pauses.by[i])}`;
+  }
+
+  /** How a run began, likewise: a destruction is one, too. */
+  began(run) {
+    const { trace } = this;
+    const { pauses, runs } = trace;
+    const s = runs.strand[run];
+    for (let i = trace.pausesOf[s]; i < trace.pausesOf[s + 1]; i++) {
+      if (pauses.destroyed[i] && pauses.from[i] + pauses.time[i] === runs.from[run]) {
+        return this.ended(i);
+      }
+    }
+    return `Resumed ${trace.byOrAfter(s, runs.by[run])}`;
+  }
+
   pauseDetails(i) {
     const { trace } = this;
     const { pauses } = trace;
@@ -461,10 +481,10 @@ class Tables {
       ["At", trace.text(pauses.place[i])],
       ["From", duration(pauses.from[i])],
       ["Held by", pauses.holder[i] ? this.link(pauses.holder[i]) : ""],
-      [`Resumed ${trace.byOrAfter(pauses.strand[i], pauses.by[i])}`,
-        pauses.by[i] ? this.link(pauses.by[i]) : ""],
-      ["Goes on on", pauses.open[i] || pauses.thread[i] - 1 === pauses.strand[i] ? ""
-        : this.link(pauses.thread[i])],
+      [this.ended(i), pauses.by[i] ? this.link(pauses.by[i]) : ""],
+      [pauses.destroyed[i] ? "On" : "Goes on on",
+        pauses.open[i] || pauses.thread[i] - 1 === pauses.strand[i] ? ""
+          : this.link(pauses.thread[i])],
       ["Made by", this.maker(pauses.strand[i])],
     ])];
   }
@@ -514,9 +534,9 @@ class Tables {
         text: (i) => this.why(pauses.why[i]) },
       { name: "for", label: "For", value: (i) => trace.text(pauses.reason[i]) },
       { name: "at", label: "At", value: (i) => trace.text(pauses.place[i]) },
-      { name: "by", label: "Resumed", value: (i) => pauses.by[i],
+      { name: "by", label: "Ended", value: (i) => pauses.by[i],
         text: (i) => pauses.by[i]
-          ? el("span", {}, `${trace.byOrAfter(s, pauses.by[i])} `, this.link(pauses.by[i])) : "" },
+          ? el("span", {}, `${this.ended(i).toLowerCase()} `, this.link(pauses.by[i])) : "" },
       { name: "on", label: "On", value: (i) => pauses.thread[i],
         text: (i) => pauses.open[i] ? "" : this.link(pauses.thread[i]) },
       { name: "held", label: "Held by", value: (i) => pauses.holder[i],

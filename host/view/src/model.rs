@@ -140,6 +140,8 @@ pub struct Pause {
     pub function: Option<u32>,
     /// The strand that ran before it went on, if it is known.
     pub by: Option<u32>,
+    /// It ended as the strand was destroyed, by that strand.
+    pub destroyed: bool,
     /// Index, among strands, of the thread that held what it waits for, if it is known.
     pub holder: Option<u32>,
     /// Index, among strands, of the thread on which it went on.

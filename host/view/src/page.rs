@@ -177,6 +177,7 @@ fn pauses(pauses: &[Pause], listed: usize, columns: &mut Columns) {
             ("reason", &|pause| pause.reason.into()),
             ("place", &|pause| pause.place.into()),
             ("by", &|pause| place(pause.by, listed)),
+            ("destroyed", &|pause| pause.destroyed.into()),
             ("holder", &|pause| place(pause.holder, listed)),
             ("thread", &|pause| place(Some(pause.thread), listed)),
         ],

@@ -317,6 +317,11 @@ fn a_wait_that_a_destruction_ended_is_where_the_coroutine_was() {
             assert!(counted.contains(&(place, "2")), "{hidden:?}: {waits:?}");
             let parts = |cell: &String| cell.contains("[destroy]") || cell.contains("[resume]");
             assert!(!waits.iter().flatten().any(parts), "{hidden:?}: {waits:?}");
+            page.rows("strands");
+            page.follow("#body tbody tr", "coroutine inner()");
+            let life = page.text("body");
+            assert!(life.contains("resumed by thread app"), "{life}");
+            assert!(life.contains("destroyed by coroutine outer()"), "{life}");
             page.is_clean();
         }
     }
@@ -593,7 +598,7 @@ fn pages_of_recorded_programs_answer_three_questions() {
     let other = page.row(1);
     assert!(other[4].starts_with("mixed.cpp:"), "{other:?}");
     assert!(
-        other[6].starts_with("thread mixed") && other[5] == format!("by {}", other[6]),
+        other[6].starts_with("thread mixed") && other[5] == format!("resumed by {}", other[6]),
         "{other:?}"
     );
     // Who had the lock? One click from the wait.

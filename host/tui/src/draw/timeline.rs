@@ -384,7 +384,15 @@ impl Picture<'_> {
                 some(": ", self.text(pause.reason))
             ),
             some("at ", self.text(pause.place)),
-            format!("went on{by} on {}{holder}", self.strand(pause.thread)),
+            format!(
+                "{}{by} on {}{holder}",
+                if pause.destroyed {
+                    "destroyed"
+                } else {
+                    "went on"
+                },
+                self.strand(pause.thread)
+            ),
         ]
     }
 

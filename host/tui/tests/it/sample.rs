@@ -205,6 +205,7 @@ pub fn timeline() -> Data {
         place,
         function: Some(serve),
         by: None,
+        destroyed: false,
         holder: Some(0),
         thread: 1,
     };

@@ -124,7 +124,7 @@ proptest! {
                 });
                 builder.pause(Pause {
                     strand, from, to, open: false, why: Why::Lock, reason: 0, place: 0,
-                    function: None, by: None, holder: None, thread: 0,
+                    function: None, by: None, destroyed: false, holder: None, thread: 0,
                 }, 0);
             }
             let data = builder.finish();
@@ -183,6 +183,7 @@ fn a_wait_counts_as_long_as_its_call_is_timed() {
             place: 0,
             function: Some(0),
             by: None,
+            destroyed: false,
             holder: None,
             thread: 0,
         },
@@ -221,6 +222,7 @@ fn calls_within_a_wait_are_no_part_of_what_its_function_waited() {
         place: 0,
         function: Some(0),
         by: None,
+        destroyed: false,
         holder: None,
         thread: 0,
     };

@@ -144,6 +144,7 @@ fn timeline() -> heddle_view::Data {
             reason: text,
             place: text,
             function: Some(function),
+            destroyed: false,
             by: Some(1),
             holder: Some(1),
             thread: 0,

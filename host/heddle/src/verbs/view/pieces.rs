@@ -443,6 +443,7 @@ impl Reading<'_, '_, '_> {
             holder: wait.and_then(|wait| wait.holder),
             place,
             called: wait.map_or(Nanos(0), |wait| wait.called.time),
+            destroyed: false,
         });
         self.of.records.append(|bytes| pause.write(bytes));
     }

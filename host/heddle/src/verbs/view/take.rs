@@ -330,6 +330,7 @@ impl Known {
             place,
             function: innermost,
             by: pause.by.and_then(|by| builder.find(process, by)),
+            destroyed: pause.destroyed,
             holder: pause.holder.and_then(|tid| self.tids.get(&tid).copied()),
             thread: self.thread(pause.thread),
         };

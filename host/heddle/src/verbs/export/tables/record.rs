@@ -53,6 +53,8 @@ pub struct Pause<'a> {
     pub place: Place,
     /// The part of a wait in which its thread made calls: a signal's handler's.
     pub called: Nanos,
+    /// It ended as the coroutine was destroyed, as far as that was asked for.
+    pub destroyed: bool,
 }
 
 /// Where a strand is that does not run.
@@ -119,6 +121,7 @@ impl Record<'_> {
                         pause.place.site.map_or(NONE, u64::from),
                         pause.place.index.map_or(NONE, u64::from),
                         pause.called.0,
+                        pause.destroyed.into(),
                     ],
                 );
                 text(bytes, pause.reason);
@@ -156,8 +159,8 @@ impl Record<'_> {
         Some(match kind {
             0 => Record::Call(Call::read(bytes)?),
             1 => {
-                let [strand, thread, from, to, blocked, by, rest @ ..] = take_words::<11>(bytes)?;
-                let [places @ .., called] = rest;
+                let [strand, thread, from, to, blocked, by, rest @ ..] = take_words::<12>(bytes)?;
+                let [places @ .., called, destroyed] = rest;
                 let [holder, function, site, index] = places.map(some);
                 Record::Pause(Pause {
                     strand,
@@ -174,6 +177,7 @@ impl Record<'_> {
                         index: index.map(|index| index as u16),
                     },
                     called: Nanos(called),
+                    destroyed: destroyed != 0,
                 })
             }
             3 => {
@@ -315,6 +319,7 @@ mod tests {
             holder: None,
             place: Place::default(),
             called: Nanos(0),
+            destroyed: false,
         };
         let all = [
             Record::Call(call.clone()),
@@ -337,6 +342,7 @@ mod tests {
                     index: Some(4),
                 },
                 called: Nanos(3),
+                destroyed: true,
                 ..pause
             }),
             Record::Run(Run {

@@ -205,10 +205,14 @@ impl<'a> Rows<'a> {
 
     /// Writes the pause that was held back; `resumes`: the call that goes on behind it.
     fn release(&mut self, id: StrandId, resumes: Option<&Call>) {
-        let life = self.lives.of_mut(id);
-        let Some(mut held) = life.and_then(|life| life.held.take()) else {
+        let Some(life) = self.lives.of_mut(id) else {
             return;
         };
+        let destroyed = life.destroyed;
+        let Some(mut held) = life.held.take() else {
+            return;
+        };
+        held.pause.destroyed = destroyed;
         let index = resumes.and_then(|call| call.frame?.resume_index());
         if let Some((call, index)) = resumes.zip(index) {
             held.pause.place.function = Some(self.met(true, (call.function, call.enter)));
@@ -250,6 +254,7 @@ impl<'a> Rows<'a> {
                 holder: None,
                 place,
                 called: Nanos(0),
+                destroyed: false,
             }));
         }
     }
@@ -369,6 +374,7 @@ impl<'a> Rows<'a> {
             holder: waits.and_then(|(holder, _)| holder),
             place,
             called,
+            destroyed: false,
         };
         if holds && let Some(life) = self.lives.of_mut(id) {
             let reason = reason.unwrap_or_default();
