@@ -295,14 +295,28 @@ class Tables {
     return pauses.why[i] !== 0 || this.trace.kind(pauses.strand[i]) !== 0;
   }
 
+  /** All time that a strand did not run for a reason that is known: its waits, as far as they are
+      kept, with what had not ended; and the suspensions that are summed up. */
   waited(s) {
     const { trace } = this;
-    if (trace.kind(s) !== 0) return trace.strands.suspended[s];
+    const { pauses } = trace;
     let sum = 0;
     for (let i = trace.pausesOf[s]; i < trace.pausesOf[s + 1]; i++) {
-      if (this.isWait(i)) sum += trace.pauses.time[i];
+      if (this.isWait(i)) sum += pauses.time[i];
     }
-    return sum;
+    return sum + this.shortSuspensions(s);
+  }
+
+  /** The time of a fiber's or coroutine's suspensions that are summed up. */
+  shortSuspensions(s) {
+    const { trace } = this;
+    const { pauses } = trace;
+    if (trace.kind(s) === 0 || !trace.held.pauses.count) return 0;
+    let kept = 0;
+    for (let i = trace.pausesOf[s]; i < trace.pausesOf[s + 1]; i++) {
+      if (pauses.why[i] === 0 && !pauses.open[i]) kept += pauses.time[i];
+    }
+    return Math.max(trace.strands.suspended[s] - kept, 0);
   }
 
   longestWait(s) {
@@ -501,7 +515,7 @@ class Tables {
       ["Lived", duration(trace.died(s) - trace.born(s))
         + (dead ? "" : ", not ended when the trace did")],
       ["Elapsed", `${duration(t.running[s])} in ${plural(t.activations[s], "activation")}`],
-      ["Suspended", trace.kind(s) === 0 ? "" : duration(t.suspended[s])],
+      ["Waited", duration(this.waited(s))],
       ["Calls", counted(t.calls[s])],
       ["Process", `${trace.process(s).name} ${trace.process(s).id}`],
     ]);
@@ -516,13 +530,11 @@ class Tables {
     if (made.length) {
       facts.append(el("dt", {}, "Made"), el("dd", { class: "wide" }, ...made, made.length >= 12 ? "…" : ""));
     }
-    let kept = 0;
-    for (const i of rows) kept += pauses.time[i];
     const held = trace.held.pauses;
-    const lacks = held.count && trace.kind(s) !== 0 && kept < t.suspended[s];
+    const lacks = this.shortSuspensions(s);
     const caption = "Its life: when it did not run" + (lacks
       ? `, for ${duration(held.threshold)} and more; ${
-        duration(t.suspended[s] - kept)} more in shorter waits` : "");
+        duration(lacks)} more in shorter waits` : "");
     if (lacks && !rows.length) facts.append(el("dt", {}, "Waits"), el("dd", {},
       `each shorter than ${duration(held.threshold)}, summed up in its group's row`));
     const life = rows.length ? sortable([

@@ -2,11 +2,19 @@
 
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::common::{Program, not_ended};
+use crate::trace_page::{Page, view};
 use crate::viewing::said;
 use std::fs;
 use std::path::Path;
 
 const MUTEX: (u32, u64, u32) = (1, 0x5000, 1);
+
+/// The row that begins with this, without what is not asked for.
+fn row<'a, const N: usize>(rows: &'a [Vec<String>], name: &str, cells: [usize; N]) -> [&'a str; N] {
+    let row = rows.iter().find(|row| row[0] == name);
+    let row = row.unwrap_or_else(|| panic!("{name} in {rows:?}"));
+    cells.map(|cell| row[cell].as_str())
+}
 
 /// A program that calls exec twice: while its first thread waits, and in a coroutine.
 fn becoming_others(directory: &Path) {
@@ -75,4 +83,36 @@ fn a_coroutine_that_runs_at_the_end_is_not_suspended() {
         .collect();
     assert_eq!(suspended.len(), 1, "{suspended:?}");
     assert!(suspended[0].contains(r#""to_ns":2100,"#), "{suspended:?}");
+}
+
+#[test]
+fn what_a_strand_waited_has_what_it_still_waits_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let source = "task co() { co_return; }\nint main() { co(); }\n";
+    let program = Program::of_tasks(path, source, &["-O0", "-g"]);
+    let [main, co] = program.places([" main", "cov.Frame.actor"]);
+    let mut process = program.process(&path.join("heddle.trace"));
+    process
+        .thread(4711, "app")
+        .enter(0, main, 0, 900)
+        .capture(co, 0x5581_0010, Some(0))
+        .enter(10, co, main + 9, 800)
+        .exit(20, co, 0, 800)
+        .capture(co, 0x5581_0010, Some(2))
+        .enter(100, co, main + 9, 800)
+        .wait(110, MUTEX, co + 9, (4712, 0))
+        .wait_ended(150, 0, 0)
+        .exit(160, co, 0, 800)
+        .exit(1_000, main, 0, 900)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+    let mut page = Page::open(&view(path, &[]));
+    let strands = page.rows("strands");
+    // 80 ns suspended, 40 ns for the mutex, and suspended to the end.
+    let co = row(&strands, "coroutine co() #2", [5, 6]);
+    assert_eq!(co[0], "960 ns");
+    assert!(co[1].ends_with(" 840 ns"), "{co:?}");
+    page.is_clean();
 }
