@@ -319,6 +319,12 @@ class Tables {
     return Math.max(trace.strands.suspended[s] - kept, 0);
   }
 
+  /** What is said of a call or wait that had not ended: its strand may have, with its process. */
+  notEnded(s) {
+    const whole = this.trace.died(s) >= this.trace.end;
+    return whole ? ", not ended when the trace did" : ", not ended when its strand did";
+  }
+
   longestWait(s) {
     const { trace } = this;
     let longest = { i: -1, time: -1 };
@@ -441,7 +447,7 @@ class Tables {
       if (calls.depth[first] === calls.depth[i] - 1) around = trace.callAt(lane, calls.from[i]);
     }
     return [el("h2", {}, trace.function(calls.function[i])), this.facts([
-      ["Took", duration(calls.time[i]) + (calls.open[i] ? ", not ended when the trace did" : "")],
+      ["Took", duration(calls.time[i]) + (calls.open[i] ? this.notEnded(s) : "")],
       ["Self", duration(calls.self[i])],
       ["From", duration(calls.from[i])],
       ["Strand", this.link(s + 1)],
@@ -491,7 +497,7 @@ class Tables {
       ["Why", WHY_TEXT[why]],
       ["For", trace.text(pauses.reason[i])],
       ["How long", duration(pauses.time[i])
-        + (pauses.open[i] ? ", not ended when the trace did" : "")],
+        + (pauses.open[i] ? this.notEnded(pauses.strand[i]) : "")],
       ["At", trace.text(pauses.place[i])],
       ["From", duration(pauses.from[i])],
       ["Held by", pauses.holder[i] ? this.link(pauses.holder[i]) : ""],

@@ -334,14 +334,16 @@ impl Builder {
             .add(call, call.strand < GROUP, |call| row.of_call(call));
     }
 
-    /// Takes a pause; one that is open lasts until the trace ends. For so much of it, `called`, its
-    /// thread ran calls of a signal's handler: they are callees of the function that waits.
+    /// Takes a pause; one that is open lasts until the trace ends, or until `to` if that is before.
+    /// For so much of it, `called`, its thread ran calls of a signal's handler: they are callees of
+    /// the function that waits.
     pub fn pause(&mut self, pause: Pause, called: u64) {
-        self.end = self.end.max(pause.to);
         if pause.open {
+            self.end = self.end.max(pause.from);
             self.open.push((pause, called));
             return;
         }
+        self.end = self.end.max(pause.to);
         self.waited(&pause, pause.to, called);
         let row = Rows::of(&self.strands, self.rows_of_strands);
         self.pauses
@@ -379,7 +381,7 @@ impl Builder {
     /// What a page shows of it.
     pub fn finish(mut self) -> Data {
         for (mut pause, called) in std::mem::take(&mut self.open) {
-            pause.to = self.end.max(pause.from);
+            pause.to = pause.to.min(self.end).max(pause.from);
             // The call is timed up to its thread's last event, and so is its wait.
             let to = self.cuts.of(pause.strand).min(pause.to);
             self.waited(&pause, to, called);

@@ -58,7 +58,7 @@ pub struct Strand {
     pub resumer: Option<u64>,
     /// When it was made.
     pub born: u64,
-    /// `None`: it lived at the end of the trace.
+    /// When it ended, or its process did; `None`: it lived at the end of the trace.
     pub died: Option<u64>,
     /// Time that it ran, in all.
     pub running: u64,
@@ -124,11 +124,12 @@ pub enum Why {
 pub struct Pause {
     /// Index of its strand.
     pub strand: u32,
-    /// When it began and ended; of one that had not ended when the trace did, the trace's end.
+    /// When it began and ended; of one that had not ended when the trace did, the end of that or of
+    /// its process.
     pub from: u64,
     /// See [`Pause::from`].
     pub to: u64,
-    /// It had not ended when the trace did.
+    /// It had not ended when the trace, or its process, did.
     pub open: bool,
     /// Why.
     pub why: Why,

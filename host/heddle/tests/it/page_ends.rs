@@ -68,6 +68,22 @@ fn becoming_others(directory: &Path) {
 }
 
 #[test]
+fn exec_ends_what_waits() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    becoming_others(path);
+    let mut page = Page::open(&view(path, &[]));
+    let strands = page.rows("strands");
+    let first = row(&strands, "thread app 4711", [3, 5]);
+    assert_eq!(first, ["1.000 µs", "900 ns"]);
+    let waits = page.rows("waits");
+    let lock = waits.iter().find(|row| row[0].contains("lock"));
+    let lock = lock.map(|row| [&*row[4], &*row[5]]);
+    assert_eq!(lock, Some(["1", "900 ns"]));
+    page.is_clean();
+}
+
+#[test]
 fn a_coroutine_that_runs_at_the_end_is_not_suspended() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
@@ -83,6 +99,58 @@ fn a_coroutine_that_runs_at_the_end_is_not_suspended() {
         .collect();
     assert_eq!(suspended.len(), 1, "{suspended:?}");
     assert!(suspended[0].contains(r#""to_ns":2100,"#), "{suspended:?}");
+}
+
+#[test]
+fn strands_end_with_their_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    child_that_returns(path);
+    let mut page = Page::open(&view(path, &[]));
+    let strands = page.rows("strands");
+    assert_eq!(row(&strands, "thread app 4711", [3]), ["10.00 µs …"]);
+    assert_eq!(row(&strands, "thread app 4712", [3]), ["2.000 µs"]);
+    assert_eq!(
+        row(&strands, "thread app 4713", [3, 5]),
+        ["1.600 µs", "1.500 µs"]
+    );
+    page.follow("#body tbody tr", "thread app 4713");
+    page.follow("#body tbody tr", "mutex");
+    let wait = page.text("body");
+    assert!(wait.contains("not ended when its strand did"), "{wait}");
+    page.is_clean();
+}
+
+/// A process that returns from `main` while another one goes on, and its second thread waits.
+pub fn child_that_returns(directory: &Path) {
+    let program = Program::build(directory);
+    let [main, a] = program.places([" main", "_Z1Av"]);
+    let trace = directory.join("heddle.trace");
+    let child = directory.join("child");
+    let mut process = program.process(&trace);
+    let mut thread = process.thread(4711, "app");
+    thread.enter(0, main, 0, 900).exit(10_000, main, 0, 900);
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    not_ended(&trace.join("4711/events"), 4711);
+    let writer = heddle_trace_file::write::TraceWriter::create(&child).unwrap();
+    let mut process = writer.process(4712, 4711, program.path()).unwrap();
+    process.module(0, 0x100_0000, 0, None, program.path());
+    let mut thread = process.thread(4712, "app");
+    thread.first(1_000).enter(1_000, main, 0, 900);
+    thread.exit(3_000, main, 0, 900).finish().unwrap();
+    let mut thread = process.thread(4713, "app");
+    thread
+        .first(1_400)
+        .enter(1_400, a, 0, 0x9_0900)
+        .wait(1_500, MUTEX, a + 9, (4712, 0))
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+    for tid in [4712, 4713] {
+        not_ended(&child.join("4712/events"), tid);
+    }
+    fs::rename(child.join("4712"), trace.join("4712")).unwrap();
 }
 
 #[test]

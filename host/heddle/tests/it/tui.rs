@@ -1,6 +1,7 @@
 //! `heddle tui` on a terminal of its own: what is on the screen, and how it leaves the terminal.
 
 use crate::common::{LIBC, Program, heddle, not_ended};
+use crate::page_ends::child_that_returns;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -309,6 +310,24 @@ fn strands_of_a_process_that_became_another_program_were_ended_by_exec() {
     let row = text.lines().find(|line| line.contains("4712")).unwrap();
     // Nobody knows what it did up to exec, but exec ended it with the last event of all.
     assert_eq!(row.matches('?').count(), 39, "{text}");
+    session.press("q");
+    assert_eq!(session.end().code(), Some(0));
+}
+
+#[test]
+fn strands_of_a_process_that_ended_before_the_trace_did_not_live_on() {
+    let directory = tempfile::tempdir().unwrap();
+    child_that_returns(directory.path());
+    let mut session = Session::new(directory.path(), &[], (80, 24), "true");
+    session.see("3 calls of 2 functions on 3 strands");
+    session.press("3");
+    let text = session.see("thread #4712/1");
+    let of = |what: &str| {
+        let row = text.lines().find(|line| line.contains(what)).unwrap();
+        row.contains("lived at the end")
+    };
+    let lived = ["#4711/1", "#4712/1"].map(of);
+    assert_eq!(lived, [true, false], "{text}");
     session.press("q");
     assert_eq!(session.end().code(), Some(0));
 }

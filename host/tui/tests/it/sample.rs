@@ -214,7 +214,7 @@ pub fn timeline() -> Data {
         Pause {
             strand: 4,
             from: 40 * MS,
-            to: 40 * MS,
+            to: u64::MAX,
             open: true,
             why: Why::Suspended,
             holder: None,

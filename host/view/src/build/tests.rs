@@ -176,7 +176,7 @@ fn a_wait_counts_as_long_as_its_call_is_timed() {
         Pause {
             strand: 0,
             from: 70,
-            to: 70,
+            to: u64::MAX,
             open: true,
             why: Why::Lock,
             reason: 0,
@@ -194,6 +194,35 @@ fn a_wait_counts_as_long_as_its_call_is_timed() {
     let (_, total) = &data.functions[0];
     assert_eq!((total.own, total.waited), (980, 30));
     assert_eq!((total.calls, total.cut, total.longest), (2, 2, 0));
+}
+
+#[test]
+fn an_open_wait_lasts_until_its_process_has_ended() {
+    let mut builder = builder(2, &Limits::default());
+    for (strand, to) in [(0, 300), (1, u64::MAX)] {
+        let wait = Pause {
+            strand,
+            from: 70,
+            to,
+            open: true,
+            why: Why::Lock,
+            reason: 0,
+            place: 0,
+            function: None,
+            by: None,
+            destroyed: false,
+            holder: None,
+            thread: 0,
+        };
+        builder.pause(wait, 0);
+    }
+    builder.event(Event {
+        strand: 1,
+        time: 900,
+        text: 0,
+    });
+    let pauses = builder.finish().pauses.kept;
+    assert_eq!([pauses[0].to, pauses[1].to], [300, 900]);
 }
 
 /// A signal's handler runs calls while its thread waits: these are callees of the call that waits.

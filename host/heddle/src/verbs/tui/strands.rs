@@ -2,7 +2,7 @@
 
 use crate::names::{Names, printable};
 use crate::strand_list::{self, Node};
-use crate::verbs::view::take::kind;
+use crate::verbs::view::take::{ends, kind};
 use heddle_strands::{Kind, Strand, StrandId, StrandList};
 use heddle_trace_file::Trace;
 use heddle_tui::{LIVED, StrandKey, StrandRow, Strands};
@@ -21,6 +21,7 @@ pub fn rows(trace: &Trace, all: &StrandList, names: &mut Names<'_>) -> Strands {
     let nodes = strand_list::tree(all, names);
     let mut flat = Flat {
         trace,
+        ends: ends(trace),
         all,
         names,
         texts: HashMap::new(),
@@ -34,6 +35,8 @@ pub fn rows(trace: &Trace, all: &StrandList, names: &mut Names<'_>) -> Strands {
 
 struct Flat<'a, 'n> {
     trace: &'a Trace,
+    /// By process: when its strands ended with it.
+    ends: Vec<Option<u64>>,
     all: &'a StrandList,
     names: &'a mut Names<'n>,
     texts: HashMap<String, u32>,
@@ -80,7 +83,7 @@ impl Flat<'_, '_> {
         };
         let row = StrandRow {
             count: node.count,
-            died: match is_replaced {
+            died: match self.has_ended(&first) {
                 true => node.count,
                 false => node.died,
             },
@@ -124,7 +127,7 @@ impl Flat<'_, '_> {
             name: self.text(name),
             key: key(strand.id),
             count: 1,
-            died: u64::from(strand.died().is_some() || self.is_replaced(strand)),
+            died: u64::from(strand.died().is_some() || self.has_ended(strand)),
             parent: strand.maker().map(StrandId::number),
             born: strand.born.0,
             last: strand.died().unwrap_or(strand.last).0,
@@ -135,6 +138,11 @@ impl Flat<'_, '_> {
             calls: strand.calls,
             waits: waits.map_or(LIVED, |waits| self.text(&waits)),
         }
+    }
+
+    /// Whether the strand's process ended before the trace did: that ended the strand.
+    fn has_ended(&self, strand: &Strand) -> bool {
+        self.ends[strand.id.process()].is_some()
     }
 
     /// Whether another program took the place of the strand's process, by exec: that ended it.

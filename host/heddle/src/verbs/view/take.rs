@@ -22,8 +22,8 @@ pub struct ToPage<'a> {
     /// Until the first part comes.
     strands: Vec<Strand>,
     builder: Option<Builder>,
-    /// By process: when exec ended its strands, as far as its latest event tells.
-    replaced: Vec<Option<u64>>,
+    /// By process: see [`ends`].
+    ends: Vec<Option<u64>>,
 }
 
 /// A part's indices, as the page has them.
@@ -32,6 +32,8 @@ struct Known {
     sites: Vec<u32>,
     /// By thread of the process: where its strand is.
     threads: Vec<u32>,
+    /// When the process ended, if that was before the trace did.
+    end: Option<u64>,
     /// By the kernel's number.
     tids: HashMap<u32, u32>,
     places: HashMap<Place, Found>,
@@ -47,7 +49,7 @@ impl<'a> ToPage<'a> {
             trace,
             strands: Vec::new(),
             builder: None,
-            replaced: trace.processes().iter().map(replaced).collect(),
+            ends: ends(trace),
         }
     }
 
@@ -111,12 +113,21 @@ pub fn head(trace: &Trace) -> Head {
     }
 }
 
-/// The latest event of a process whose place another program took, by exec. What of it cannot be
-/// read is said where its events are.
-fn replaced(process: &heddle_trace_file::Process) -> Option<u64> {
-    let last = |thread: &Thread| thread.last().map_or(0, |last| last.0);
-    let latest = process.threads().iter().map(last).max();
-    latest.filter(|_| process.replaced())
+/// By process: when its strands ended with it, as far as its latest event tells. `None`: it lived
+/// when the trace ended, or was killed at a time that is not known. What of it cannot be read is
+/// said where its events are.
+pub fn ends(trace: &Trace) -> Vec<Option<u64>> {
+    let latest = |process: &heddle_trace_file::Process| {
+        let last = |thread: &Thread| thread.last().map_or(0, |last| last.0);
+        process.threads().iter().map(last).max()
+    };
+    let end = trace.processes().iter().filter_map(latest).max();
+    let ends = |process: &heddle_trace_file::Process| {
+        let latest = latest(process);
+        let before = process.ended() && latest < end;
+        latest.filter(|_| process.replaced() || before)
+    };
+    trace.processes().iter().map(ends).collect()
 }
 
 fn processes(trace: &Trace) -> Vec<Process> {
@@ -153,7 +164,7 @@ impl Take for ToPage<'_> {
             died: strand
                 .died
                 .map(|died| died.0)
-                .or_else(|| self.replaced.get(process).copied().flatten()),
+                .or_else(|| self.ends.get(process).copied().flatten()),
             running: strand.running.0,
             suspended: strand.suspended.0,
             activations: strand.activations,
@@ -164,7 +175,8 @@ impl Take for ToPage<'_> {
 
     fn part(&mut self, names: &mut Names<'_>, mut part: Part<'_>) -> anyhow::Result<()> {
         let mut builder = self.builder();
-        let mut known = Known::of(&mut builder, self.trace, names, &part);
+        let end = self.ends.get(part.process).copied().flatten();
+        let mut known = Known::of(&mut builder, (self.trace, end), names, &part);
         let records = part.records.take();
         let trace = self.trace;
         records.read(|mut records| {
@@ -179,7 +191,13 @@ impl Take for ToPage<'_> {
 }
 
 impl Known {
-    fn of(builder: &mut Builder, trace: &Trace, names: &mut Names<'_>, part: &Part<'_>) -> Self {
+    /// `end`: see [`ends`].
+    fn of(
+        builder: &mut Builder,
+        (trace, end): (&Trace, Option<u64>),
+        names: &mut Names<'_>,
+        part: &Part<'_>,
+    ) -> Self {
         let functions = part.functions(trace, names);
         let functions = functions.iter().map(|location| {
             builder.function(Function {
@@ -207,6 +225,7 @@ impl Known {
         Known {
             functions,
             sites,
+            end,
             tids: tids.collect(),
             threads,
             places: HashMap::new(),
@@ -323,7 +342,7 @@ impl Known {
         let shown = Pause {
             strand,
             from: pause.from.0,
-            to: pause.to.unwrap_or(pause.from).0,
+            to: pause.to.map_or(self.end.unwrap_or(u64::MAX), |to| to.0),
             open: pause.to.is_none(),
             why,
             reason,
