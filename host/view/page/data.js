@@ -195,18 +195,29 @@ class Trace {
     const died = this.strands.died[strand];
     return died ? this.born(strand) + died - 1 : this.end;
   }
+  /** `#12`, of a thread the kernel's number; with several processes `#4711.1/12` of any strand, as
+      the commands call it. */
+  number(strand) {
+    const number = this.strands.number[strand];
+    if (this.head.processes.length > 1) return `#${this.process(strand).id}/${number}`;
+    return this.kind(strand) === 0 ? String(this.strands.tid[strand]) : `#${number}`;
+  }
   /** `coroutine work(int) #12`. */
   label(strand) {
-    const kind = this.kind(strand);
-    const number = kind === 0 ? this.strands.tid[strand] : `#${this.strands.number[strand]}`;
-    return `${KINDS[kind]} ${this.name(strand)} ${number}`;
+    return `${KINDS[this.kind(strand)]} ${this.name(strand)} ${this.number(strand)}`;
+  }
+  /** `coroutine work(int)`, with several processes `coroutine work(int) of 4711.1`. */
+  groupLabel(group) {
+    const { processes } = this.head;
+    const of = processes.length > 1 ? ` of ${processes[group.process].id}` : "";
+    return `${KINDS[group.kind]} ${group.name}${of}`;
   }
   /** Of a place: 0 = nobody, then strands, then groups. */
   placeLabel(place) {
     if (!place) return "not known";
     if (place <= this.count) return this.label(place - 1);
     const group = this.groups[place - 1 - this.count];
-    return `one of ${group.strands} ${KINDS[group.kind]}s ${group.name}`;
+    return `one of ${group.strands}: ${this.groupLabel(group)}`;
   }
   /** Whether who ran before `strand`, at a place, resumed it: where both may be fibers, another
       stack may have gone on in between, which nothing tells. */

@@ -179,7 +179,7 @@ class App {
     this.match((f) => functions[f]);
     const most = 20000;
     const { calls, pauses } = trace;
-    const groups = trace.groups.map((group) => has(`${KINDS[group.kind]} ${group.name}`));
+    const groups = trace.groups.map((group) => has(trace.groupLabel(group)));
     for (let s = 0; s < trace.count && this.found.length < most; s++) {
       if (groups[trace.strands.group[s]] || has(trace.label(s))) {
         this.found.push({ type: "strand", i: s });

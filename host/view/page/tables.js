@@ -366,7 +366,7 @@ class Tables {
       { name: "why", label: "Why", value: (row) => row.why, text: (row) => this.why(row.why) },
       { name: "for", label: "For", value: (row) => trace.text(row.reason) },
       { name: "place", label: "At", value: (row) => trace.text(row.place) },
-      { name: "who", label: "Who", value: (row) => `${KINDS[row.group.kind]} ${row.group.name}` },
+      { name: "who", label: "Who", value: (row) => trace.groupLabel(row.group) },
       { name: "count", label: "Waits", right: true, value: (row) => row.count,
         text: (row) => counted(row.count) },
       { name: "total", label: "Total", right: true, value: (row) => row.time,

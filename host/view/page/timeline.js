@@ -273,9 +273,8 @@ class Timeline {
       return;
     }
     const s = row.strand;
-    const number = trace.kind(s) === 0 ? trace.strands.tid[s] : `#${trace.strands.number[s]}`;
     const middle = row.height < 34 ? y + row.height / 2 : y + 10;
-    const right = String(number);
+    const right = trace.number(s);
     const wide = c.measureText(right).width;
     c.fillText(this.fit(trace.name(s), room - wide - 6), x, middle);
     c.fillStyle = paint.soft;
@@ -283,8 +282,7 @@ class Timeline {
     c.fillText(right, this.left - 8, middle);
     c.textAlign = "left";
     if (row.height >= 34) {
-      const { name, id } = trace.process(s);
-      const of = trace.head.processes.length > 1 ? `${name} ${id}, ` : "";
+      const of = trace.head.processes.length > 1 ? `${trace.process(s).name}, ` : "";
       const kind = trace.kind(s) === 0 ? trace.entry(s) || "thread" : KINDS[trace.kind(s)];
       const elapsed = duration(trace.strands.running[s]);
       c.fillText(this.fit(`${of}${kind}, elapsed ${elapsed}`, room), x, y + 22);

@@ -68,18 +68,34 @@ fn becoming_others(directory: &Path) {
 }
 
 #[test]
-fn exec_ends_what_waits() {
+fn exec_ends_what_waits_and_its_programs_are_told_apart() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     becoming_others(path);
     let mut page = Page::open(&view(path, &[]));
     let strands = page.rows("strands");
-    let first = row(&strands, "thread app 4711", [3, 5]);
-    assert_eq!(first, ["1.000 µs", "900 ns"]);
+    assert_eq!(strands.len(), 5, "{strands:?}");
+    // Lived, waited, the longest wait.
+    let first = row(&strands, "thread app #4711/1", [3, 5, 6]);
+    assert_eq!(first[..2], ["1.000 µs", "900 ns"]);
+    assert!(first[2].ends_with(" 900 ns"), "{first:?}");
+    row(&strands, "thread app #4711/2", []);
+    row(&strands, "thread app #4711.1/1", []);
+    row(&strands, "thread app #4711.2/1", []);
+    // It ran when exec came, so nothing suspends it.
+    let co = row(&strands, "coroutine co() #4711.1/2", [1, 3, 5]);
+    assert_eq!(co, ["thread app #4711.1/1", "490 ns", "80 ns"]);
     let waits = page.rows("waits");
-    let lock = waits.iter().find(|row| row[0].contains("lock"));
-    let lock = lock.map(|row| [&*row[4], &*row[5]]);
-    assert_eq!(lock, Some(["1", "900 ns"]));
+    let of = |kind: &str| {
+        let rows = waits.iter().filter(|row| row[0].contains(kind));
+        rows.map(|row| [&*row[3], &*row[4], &*row[5]])
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("lock"), [["thread app of 4711", "1", "900 ns"]]);
+    assert_eq!(
+        of("suspended"),
+        [["coroutine co() of 4711.1", "1", "80 ns"]]
+    );
     page.is_clean();
 }
 
@@ -108,13 +124,13 @@ fn strands_end_with_their_process() {
     child_that_returns(path);
     let mut page = Page::open(&view(path, &[]));
     let strands = page.rows("strands");
-    assert_eq!(row(&strands, "thread app 4711", [3]), ["10.00 µs …"]);
-    assert_eq!(row(&strands, "thread app 4712", [3]), ["2.000 µs"]);
+    assert_eq!(row(&strands, "thread app #4711/1", [3]), ["10.00 µs …"]);
+    assert_eq!(row(&strands, "thread app #4712/1", [3]), ["2.000 µs"]);
     assert_eq!(
-        row(&strands, "thread app 4713", [3, 5]),
+        row(&strands, "thread app #4712/2", [3, 5]),
         ["1.600 µs", "1.500 µs"]
     );
-    page.follow("#body tbody tr", "thread app 4713");
+    page.follow("#body tbody tr", "thread app #4712/2");
     page.follow("#body tbody tr", "mutex");
     let wait = page.text("body");
     assert!(wait.contains("not ended when its strand did"), "{wait}");
