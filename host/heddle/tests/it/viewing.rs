@@ -628,6 +628,70 @@ fn a_suspension_that_lasts_says_where_it_is() {
     assert!(tree.contains(&lasts), "{tree}");
 }
 
+/// Optimised code has the first activation in the ramp: what is told of it is the frame alone.
+#[test]
+fn a_suspension_that_is_the_first_is_told() {
+    let line = TASK.lines().count() + 1;
+    let at = format!("suspended at app.cpp:{line} on std::suspend_always");
+    for (flags, [in_ramp, behind], told) in [
+        (&["-g", "-O0"][..], [Some(0), Some(2)], &*at),
+        (&["-O0"], [None, None], "suspended"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        let source = "task inner() { co_return; }\nint main() { inner(); }\n";
+        let program = Program::of_tasks(path, source, flags);
+        let [main, ramp, inner] = program.places([" main", " _Z5innerv", "innerv.Frame.actor"]);
+        let frames = [0x5581_0010, 0x5581_0090, 0x5581_0110];
+        let mut process = program.process(&path.join("heddle.trace"));
+        let mut thread = process.thread(4711, "app");
+        thread.enter(0, main, 0, 900);
+        for (time, frame) in [(10, frames[0]), (20, frames[1])] {
+            thread
+                .enter(time, ramp, main + 9, 800)
+                .frame_made(time + 2, frame, 790)
+                .exit(time + 4, ramp, main + 9, 800);
+        }
+        // This one's ramp calls its body.
+        thread
+            .enter(30, ramp, main + 9, 800)
+            .frame_made(32, frames[2], 790)
+            .capture(inner, frames[2], in_ramp)
+            .enter(36, inner, ramp + 9, 700)
+            .exit(38, inner, ramp + 9, 700)
+            .exit(39, ramp, main + 9, 800);
+        for (time, frame) in [(50, frames[0]), (70, frames[2])] {
+            thread
+                .capture(inner, frame, behind)
+                .enter(time, inner, main + 9, 800)
+                .exit(time + 5, inner, main + 9, 800);
+        }
+        thread.exit(100, main, 0, 900).finish().unwrap();
+        process.finish().unwrap();
+        let lines = |born: &str| {
+            let (strands, _) = said(path, &["strands", "--json"]);
+            let born = format!(r#""born_ns":{born},"#);
+            let strand: serde_json::Value =
+                serde_json::from_str(lines_with(&strands, &born)[0]).unwrap();
+            let (tree, _) = said(path, &["tree", "--strand", &strand["strand"].to_string()]);
+            let lines = lines_with(&tree, "    suspended").into_iter();
+            lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+        };
+        let resumed = |by: &[String]| by[0].starts_with(&format!("{told}, resumed by thread app"));
+        let first = lines("12");
+        assert!(
+            resumed(&first) && first[0].ends_with("  38 ns"),
+            "{first:?}"
+        );
+        assert_eq!(lines("22"), ["suspended, and not resumed  78 ns"]);
+        let begun = lines("32");
+        assert!(
+            resumed(&begun) && begun[0].ends_with("  32 ns"),
+            "{begun:?}"
+        );
+    }
+}
+
 /// A fiber that ends goes back to the strand that made it, which may be a scheduler.
 #[test]
 fn a_fiber_is_awaited_by_none() {

@@ -52,11 +52,14 @@ pub fn read<'a>(
     let filter = Filter::new(filter, trace, &mut names)?;
     let analysis = Analysis::new(trace, names.images());
     let names = Rc::new(RefCell::new(names));
+    let found = all.find(id).map(|index| all.get(index));
+    let kind = found.as_ref().map(|strand| strand.kind);
     let make = |_| Living {
         trace,
         names: names.clone(),
         all,
         id,
+        is_coroutine: kind == Some(Kind::Coroutine),
         waiting: Waiting::default(),
         labels: Vec::new(),
         numbers: HashMap::new(),
@@ -64,6 +67,7 @@ pub fn read<'a>(
         open: Vec::new(),
         site: None,
         pause: None,
+        begins: false,
         latest: Nanos(0),
         awaiter: None,
         wakes: HashMap::new(),
@@ -100,11 +104,9 @@ pub fn read<'a>(
     if let Some(failed) = living.failed.take() {
         return Err(failed.into());
     }
-    let found = all.find(id).map(|index| all.get(index));
     let died = found.as_ref().is_some_and(|strand| strand.died().is_some());
     // A strand that goes on behind this one's end, and did not make it, may have been resumed by
     // another.
-    let kind = found.as_ref().map(|strand| strand.kind);
     let maker = found.and_then(|strand| strand.maker());
     // A fiber that ends goes back to what ran it, as a scheduler's, which need not await it.
     let hands_over = died && kind == Some(Kind::Coroutine);
@@ -155,6 +157,7 @@ struct Living<'a> {
     names: Rc<RefCell<Names<'a>>>,
     all: &'a StrandList,
     id: StrandId,
+    is_coroutine: bool,
     waiting: Waiting,
     labels: Vec<Label>,
     numbers: HashMap<Label, u32>,
@@ -165,6 +168,8 @@ struct Living<'a> {
     site: Option<(Addr, Nanos)>,
     /// The latest suspension, until what follows it tells where it was.
     pause: Option<Pause>,
+    /// It was made, and no activation of it was seen yet.
+    begins: bool,
     /// When something was heard of last, of any strand.
     latest: Nanos,
     /// The type of what it awaits, by the last call that its own code made.
@@ -282,12 +287,32 @@ impl Living<'_> {
         }
         self.runs_other = None;
         self.destroyed |= call.destroys;
+        if std::mem::take(&mut self.begins) {
+            // Where its making was not seen, it is known from this call on.
+            let pause = self.pause.take();
+            self.pause = pause.filter(|pause| pause.since < call.enter && !self.is_first(call));
+        }
         self.end_pause(Some(call));
         if !self.destroyed {
             self.handed_over = None;
         }
         self.site = None;
         self.awaiter = None;
+    }
+
+    /// Whether this call, the first of the coroutine's body, is made by the ramp: until then the
+    /// coroutine was not suspended, but made. An optimiser puts the first activation into the ramp.
+    fn is_first(&self, call: &Call) -> bool {
+        if let Some(index) = call.frame.and_then(|frame| frame.resume_index()) {
+            return index & !1 == 0;
+        }
+        let names = &mut *self.names.borrow_mut();
+        let process = self.id.process();
+        let body = names.function(process, call.function, call.enter);
+        let around = call.around;
+        let around = around.map(|around| names.function(process, around, call.enter));
+        let ramp = coroutine_part(&body.symbol).map(|(ramp, ..)| ramp);
+        around.is_some_and(|around| around.symbol.split('.').next() == ramp)
     }
 
     /// Without optimisation, code that hands over calls where it would jump: what it calls is
@@ -414,6 +439,18 @@ pub(super) fn by_or_after(own: Option<Kind>, other: Kind) -> &'static str {
 }
 
 impl Sink for Living<'_> {
+    fn born(&mut self, strand: &Strand) {
+        // Optimised code has the first activation in the ramp, so of that nothing else is told.
+        if strand.id == self.id && self.is_coroutine {
+            self.begins = true;
+            self.pause = Some(Pause {
+                since: strand.born,
+                resumed: None,
+                woken: None,
+            });
+        }
+    }
+
     fn resumed(&mut self, strand: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
         self.latest = self.latest.max(time);
         // Whatever the thread runs first is what it was woken for.
