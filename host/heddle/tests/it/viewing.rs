@@ -692,6 +692,85 @@ fn a_suspension_that_is_the_first_is_told() {
     }
 }
 
+/// What is destroyed by a call, and what returns from one, has not been handed over to.
+#[test]
+fn who_runs_another_may_be_awaited_by_a_third() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let source = r"
+struct job {
+  struct promise_type : task::promise_type {
+    std::coroutine_handle<> next;
+    struct last {
+      bool await_ready() noexcept { return false; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
+        return self.promise().next;
+      }
+      void await_resume() noexcept {}
+    };
+    job get_return_object() { return {}; }
+    last final_suspend() noexcept { return {}; }
+  };
+};
+job inner() { co_return; }
+job middle() { co_return; }
+job outer() { co_return; }
+int main() { inner(); middle(); outer(); }
+";
+    // GCC 12 crashes where code with exceptions and hooks hands over by a jump.
+    let flags = ["-O2", "-fno-ipa-icf", "-fno-exceptions"];
+    let program = Program::of_tasks(path, source, &flags);
+    let [main, inner, middle, outer, of_inner, of_middle] = program.places([
+        " main",
+        "innerv.Frame.actor",
+        "middlev.Frame.actor",
+        "outerv.Frame.actor",
+        "innerv.Frame.destroy",
+        "middlev.Frame.destroy",
+    ]);
+    let frames = [0x5581_0010, 0x5581_0090, 0x5581_0110];
+    for (what, called) in [("destroyed", of_inner), ("resumed", inner)] {
+        let mut process = program.process(&path.join(what));
+        let mut thread = process.thread(4711, "app");
+        thread
+            .enter(0, main, 0, 900)
+            .capture(outer, frames[0], Some(0))
+            .enter(10, outer, main + 9, 800)
+            .capture(middle, frames[1], Some(0))
+            .enter(20, middle, outer + 9, 700)
+            .capture(inner, frames[2], Some(0))
+            .enter(30, inner, middle + 9, 600)
+            .exit(31, inner, 0, 600)
+            .exit(32, middle, 0, 700)
+            .exit(33, outer, 0, 800)
+            .capture(middle, frames[1], Some(2))
+            .enter(40, middle, main + 9, 800)
+            .capture(called, frames[2], Some(2))
+            .enter(50, called, middle + 9, 700)
+            .exit(55, called, 0, 700)
+            .exit(60, middle, main + 9, 800)
+            .capture(outer, frames[0], Some(2))
+            .enter(61, outer, main + 9, 800)
+            .capture(of_middle, frames[1], Some(4))
+            .enter(70, of_middle, outer + 9, 700)
+            .exit(75, of_middle, 0, 700)
+            .exit(80, outer, main + 9, 800)
+            .exit(100, main, 0, 900)
+            .finish()
+            .unwrap();
+        process.finish().unwrap();
+        let (tree, _) = said(path, &["tree", "--strand", "3", what]);
+        assert!(
+            tree.starts_with("coroutine middle() #3\n"),
+            "{what}: {tree}"
+        );
+        assert!(
+            tree.contains("  awaited by   outer() #2\n"),
+            "{what}: {tree}"
+        );
+    }
+}
+
 /// A fiber that ends goes back to the strand that made it, which may be a scheduler.
 #[test]
 fn a_fiber_is_awaited_by_none() {

@@ -110,9 +110,8 @@ pub fn read<'a>(
     let maker = found.and_then(|strand| strand.maker());
     // A fiber that ends goes back to what ran it, as a scheduler's, which need not await it.
     let hands_over = died && kind == Some(Kind::Coroutine);
-    let handed_over = living
-        .handed_over
-        .filter(|_| hands_over && living.handed_over == maker);
+    let handed_over = living.handed_over.map(|(strand, _)| strand);
+    let handed_over = handed_over.filter(|_| hands_over && handed_over == maker);
     Ok(Life {
         labels: living.labels,
         calls: living.growing.roots(),
@@ -182,8 +181,8 @@ struct Living<'a> {
     woken: HashMap<usize, Wake>,
     /// The thread that runs it, or ran it last.
     thread: Option<usize>,
-    /// Whom it resumed as it was suspended last.
-    handed_over: Option<StrandId>,
+    /// Whom it resumed as it was suspended last, and whether by a call: that may have returned.
+    handed_over: Option<(StrandId, bool)>,
     /// Whom its own code runs, since when, if that has not returned: without optimisation, code
     /// that hands over calls where it would jump.
     runs_other: Option<(StrandId, Nanos)>,
@@ -316,12 +315,12 @@ impl Living<'_> {
     }
 
     /// Without optimisation, code that hands over calls where it would jump: what it calls is
-    /// another coroutine's body, and no function that resumes one.
+    /// another coroutine's body, and no function that resumes or destroys one.
     fn calls_to_hand_over(&mut self, call: &Call) {
         let names = &mut *self.names.borrow_mut();
         let site = names.caller(call.strand.process(), call.caller, call.enter);
-        if self.open.is_empty() && coroutine_part(&site.symbol).is_some() {
-            self.handed_over = Some(call.strand);
+        if self.open.is_empty() && !call.destroys && coroutine_part(&site.symbol).is_some() {
+            self.handed_over = Some((call.strand, true));
             self.runs_other = Some((call.strand, call.enter));
         }
     }
@@ -480,7 +479,9 @@ impl Sink for Living<'_> {
             }
         } else if by == Some(self.id) && self.pause.is_some() && !self.destroyed {
             // Others may follow: what goes on then, may still be taken for run by it.
-            self.handed_over.get_or_insert(strand);
+            if self.handed_over.is_none_or(|(_, is_called)| is_called) {
+                self.handed_over = Some((strand, false));
+            }
         }
         let runs = self.pause.is_none() && !self.destroyed;
         self.resumes = Some(strand).filter(|_| runs && by == Some(self.id));
