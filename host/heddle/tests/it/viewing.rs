@@ -544,6 +544,7 @@ fn who_hands_over_by_a_call_is_suspended_meanwhile() {
     let (strands, _) = said(path, &["strands", "--json"]);
     let inner = lines_with(&strands, r#""strand":3,"#)[0];
     assert!(inner.contains(r#""suspended_ns":10,"#), "{inner}");
+    assert_eq!(suspensions(path, 3), [(40, Some(50)), (61, Some(65))]);
     // It is destroyed, whatever calls are left out.
     for hidden in [["--hide", "inner*"], ["-N", "inner*"]] {
         let arguments = [&["tree", "--strand", "3"][..], &hidden].concat();
@@ -690,6 +691,76 @@ fn a_suspension_that_is_the_first_is_told() {
             "{begun:?}"
         );
     }
+}
+
+/// `await_suspend` calls what resumes the other: each is suspended from then on until the other
+/// resumes it, within that call.
+#[test]
+fn who_hands_over_by_a_function_is_suspended_meanwhile() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let source = "void give() {}\ntask ping() { co_return; }\ntask pong() { co_return; }\n\
+                  int main() { ping(); pong(); give(); }\n";
+    let program = Program::of_tasks(path, source, &["-O0"]);
+    let [main, give, ping, pong] = program.places([
+        " main",
+        " _Z4givev",
+        "pingv.Frame.actor",
+        "pongv.Frame.actor",
+    ]);
+    let mut process = program.process(&path.join("heddle.trace"));
+    let mut thread = process.thread(4711, "app");
+    thread.enter(0, main, 0, 900);
+    for (time, body, frame) in [(10, ping, 0x5581_0010), (30, pong, 0x5581_0090)] {
+        thread
+            .capture(body, frame, Some(0))
+            .enter(time, body, main + 9, 800)
+            .exit(time + 10, body, 0, 800);
+    }
+    thread
+        .capture(ping, 0x5581_0010, Some(2))
+        .enter(50, ping, main + 9, 800)
+        .enter(60, give, ping + 9, 700)
+        .capture(pong, 0x5581_0090, Some(2))
+        .enter(70, pong, give + 9, 600)
+        .enter(80, give, pong + 9, 500)
+        .capture(ping, 0x5581_0010, Some(4))
+        .enter(90, ping, give + 9, 400)
+        .exit(110, ping, 0, 400)
+        .exit(120, give, 0, 500)
+        .exit(130, pong, 0, 600)
+        .exit(140, give, 0, 700)
+        .exit(150, ping, 0, 800)
+        .exit(200, main, 0, 900)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+    for filter in [&[][..], &["--hide", "give*"]] {
+        let (tree, _) = said(path, &[&["tree", "--strand", "2"][..], filter].concat());
+        let suspended = lines_with(&tree, "    suspended");
+        assert_eq!(suspended.len(), 3, "{filter:?}: {tree}");
+        assert!(
+            suspended[1].contains(", resumed by coroutine pong() on thread app"),
+            "{filter:?}: {tree}"
+        );
+        assert!(suspended[1].ends_with("  20 ns"), "{filter:?}: {tree}");
+    }
+    let expected = [(20, Some(50)), (70, Some(90)), (110, None)];
+    assert_eq!(suspensions(path, 2), expected);
+}
+
+/// From when to when a strand is suspended, as tables have it.
+fn suspensions(directory: &Path, strand: u64) -> Vec<(u64, Option<u64>)> {
+    let (rows, _) = said(directory, &["export", "--format", "json", "-o", "-"]);
+    let rows = rows.lines().map(|row| serde_json::from_str(row).unwrap());
+    let of_it = rows.filter(|row: &serde_json::Value| {
+        row["row"] == "pause" && row["why"] == "suspended" && row["strand"] == strand
+    });
+    let mut all: Vec<_> = of_it
+        .map(|row| (row["from_ns"].as_u64().unwrap(), row["to_ns"].as_u64()))
+        .collect();
+    all.sort_unstable();
+    all
 }
 
 /// What is destroyed by a call, and what returns from one, has not been handed over to.

@@ -183,8 +183,8 @@ struct Living<'a> {
     thread: Option<usize>,
     /// Whom it resumed as it was suspended last, and whether by a call: that may have returned.
     handed_over: Option<(StrandId, bool)>,
-    /// Whom its own code runs, since when, if that has not returned: without optimisation, code
-    /// that hands over calls where it would jump.
+    /// Whom it runs, since when, if that has not returned: where it is resumed meanwhile, it had
+    /// been suspended before, and has handed over by a call.
     runs_other: Option<(StrandId, Nanos)>,
     /// The strand that this one has resumed, and that runs within its call.
     resumes: Option<StrandId>,
@@ -321,7 +321,6 @@ impl Living<'_> {
         let site = names.caller(call.strand.process(), call.caller, call.enter);
         if self.open.is_empty() && !call.destroys && coroutine_part(&site.symbol).is_some() {
             self.handed_over = Some((call.strand, true));
-            self.runs_other = Some((call.strand, call.enter));
         }
     }
 
@@ -485,6 +484,9 @@ impl Sink for Living<'_> {
         }
         let runs = self.pause.is_none() && !self.destroyed;
         self.resumes = Some(strand).filter(|_| runs && by == Some(self.id));
+        if self.is_coroutine && self.resumes.is_some() {
+            self.runs_other = Some((strand, time));
+        }
     }
 
     fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {

@@ -96,8 +96,8 @@ struct Life {
     destroyed: bool,
     /// Since when a fiber or coroutine runs, on which thread, and who ran before.
     runs: Option<(Nanos, usize, Option<StrandId>)>,
-    /// The strand that a coroutine's own code runs, since when, if that has not returned: without
-    /// optimisation, code that hands over calls where it would jump.
+    /// The strand that a coroutine runs, since when, if that has not returned: where the coroutine
+    /// is resumed meanwhile, it had been suspended before, and has handed over by a call.
     runs_other: Option<(StrandId, Nanos)>,
     /// The coroutine of which this strand is that.
     run_by: Option<StrandId>,
@@ -269,13 +269,13 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The own code of `by` runs the strand `id` from now on, if `by` is a coroutine.
+    /// `by` runs the strand `id` from now on, if `by` is a coroutine that is not suspended.
     fn runs_other(&mut self, by: Option<StrandId>, id: StrandId, time: Nanos) {
         let Some(by) = by else { return };
         let Some(life) = self.lives.of_mut(by) else {
             return;
         };
-        if life.is_coroutine && life.runs.is_some() && life.inner == 0 {
+        if life.is_coroutine && life.pause.is_none() && !life.destroyed {
             life.runs_other = Some((id, time));
             if let Some(other) = self.lives.of_mut(id) {
                 other.run_by = Some(by);
@@ -448,14 +448,16 @@ impl Sink for Rows<'_> {
             self.processor(thread, time, None);
             self.on_thread(thread, |on| on.resumed(id));
             self.release(id, None);
-            self.had_handed_over(id);
+        }
+        self.had_handed_over(id);
+        if self.whole.lives {
             self.ran(id, time);
             let life = self.lives.of_mut(id);
             if let Some(life) = life.filter(|life| !life.is_thread) {
                 life.runs = Some((time, thread, by));
             }
-            self.runs_other(by, id, time);
         }
+        self.runs_other(by, id, time);
         self.goes_on(id, thread, Some(time), by);
         if let Some(life) = self.lives.of_mut(id) {
             life.thread = thread;
@@ -473,8 +475,8 @@ impl Sink for Rows<'_> {
         if self.whole.lives {
             self.release(id, None);
             self.ran(id, time);
-            self.returns(id);
         }
+        self.returns(id);
         // An activation that handed over by a call ends later than what it called. What is
         // destroyed does not wait.
         let rests = |life: &Life| life.is_coroutine && matches!(life.pause, Some((_, false)));
@@ -488,17 +490,15 @@ impl Sink for Rows<'_> {
     }
 
     fn enter(&mut self, call: &Call) {
-        if call.destroys
-            && let Some(life) = self.lives.at(call.slot)
-        {
-            life.destroyed = true;
+        if let Some(life) = self.lives.at(call.slot) {
+            life.destroyed |= call.destroys;
+            life.runs_other = None;
         }
         if self.whole.lives {
             self.processor(call.thread, call.enter, None);
             self.on_thread(call.thread, |on| on.enter(call));
             self.release(call.strand, Some(call).filter(|call| call.body));
             if let Some(life) = self.lives.at(call.slot) {
-                life.runs_other = None;
                 if call.body {
                     life.site = None;
                 } else if life.is_coroutine && life.inner == 0 && !call.inlined {
@@ -646,17 +646,13 @@ impl Sink for Rows<'_> {
 impl Filterable for Rows<'_> {
     /// It tells all the same where the coroutine was.
     fn body_left_out(&mut self, call: &Call) {
-        if call.destroys
-            && let Some(life) = self.lives.at(call.slot)
-        {
-            life.destroyed = true;
+        if let Some(life) = self.lives.at(call.slot) {
+            life.destroyed |= call.destroys;
+            (life.site, life.runs_other) = (None, None);
         }
         if self.whole.lives {
             self.on_thread(call.thread, |on| on.enter(call));
             self.release(call.strand, Some(call));
-            if let Some(life) = self.lives.at(call.slot) {
-                (life.site, life.runs_other) = (None, None);
-            }
         }
     }
 
