@@ -376,9 +376,10 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             None => state.nested += ran,
         }
         let spent = (ran, nested);
+        let ended = (frame.slot, frame.is(Frame::DESTROYS));
         let destroyed = self
             .strands
-            .end_activation(frame.slot, spent, end, (thread, time));
+            .end_activation(ended, spent, end, (thread, time));
         if end == End::Returned {
             self.map.threads[context].left = Some(self.left(events, frame));
         }

@@ -281,18 +281,19 @@ impl<'a, S: Sink> Strands<'a, S> {
         related.then_some(left.strand)
     }
 
-    /// Ends an activation that `ran` so long, others that it resumed included: those took `nested`.
-    /// With [`End::Open`] it is the trace that ends within it, which suspends nothing. Gives whether
-    /// the coroutine is destroyed: then [`Strands::destroyed`] is to be called.
+    /// Ends an activation that `ran` so long, others that it resumed included: those took `nested`;
+    /// `destroys`: it has destroyed the coroutine. With [`End::Open`] it is the trace that ends
+    /// within it, which suspends nothing. Gives whether the coroutine is destroyed, and no call of
+    /// it is open: then [`Strands::destroyed`] is to be called.
     pub fn end_activation(
         &mut self,
-        slot: u32,
+        (slot, destroys): (u32, bool),
         (ran, nested): (u64, u64),
         end: End,
         (thread, time): (usize, u64),
     ) -> bool {
         let slots = &mut self.slots;
-        slots.end_activation(slot, (ran, nested), time);
+        slots.end_activation((slot, destroys), (ran, nested), time);
         let destroyed = slots.is_dying(slot) && slots.open(slot) == 0;
         if S::LIVES && end != End::Open {
             self.sink.suspended(slots.id(slot), thread, Nanos(time));

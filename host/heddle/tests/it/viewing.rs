@@ -544,7 +544,16 @@ fn who_hands_over_by_a_call_is_suspended_meanwhile() {
     let (strands, _) = said(path, &["strands", "--json"]);
     let inner = lines_with(&strands, r#""strand":3,"#)[0];
     assert!(inner.contains(r#""suspended_ns":10,"#), "{inner}");
+    // What has destroyed it has returned before the activation that handed over.
+    assert!(inner.contains(r#""died_ns":68,"#), "{inner}");
     assert_eq!(suspensions(path, 3), [(40, Some(50)), (61, Some(65))]);
+    let (chrome, _) = said(path, &["export", "--format", "chrome", "-o", "-"]);
+    let chrome: serde_json::Value = serde_json::from_str(&chrome).unwrap();
+    let events = chrome["traceEvents"].as_array().unwrap();
+    let begins = |event: &&serde_json::Value| {
+        event["tid"] == 3 && event["ph"] == "B" && event["name"] == "suspended"
+    };
+    assert_eq!(events.iter().filter(begins).count(), 1, "{chrome}");
     // It is destroyed, whatever calls are left out.
     for hidden in [["--hide", "inner*"], ["-N", "inner*"]] {
         let arguments = [&["tree", "--strand", "3"][..], &hidden].concat();

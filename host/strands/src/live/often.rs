@@ -161,8 +161,24 @@ impl Slots {
     }
 
     /// Ends an activation that `ran` so long, others that it resumed included: those took `nested`.
+    /// One that `destroys` the coroutine is its last, though another, which handed over by a call,
+    /// may still be open and end later.
     #[inline]
-    pub fn end_activation(&mut self, slot: u32, (ran, nested): (u64, u64), time: u64) {
+    pub fn end_activation(
+        &mut self,
+        (slot, destroys): (u32, bool),
+        (ran, nested): (u64, u64),
+        time: u64,
+    ) {
+        let live = self.at(slot);
+        let time = match live.state & DEAD {
+            0 => time,
+            _ if destroys => time,
+            _ => self.last(slot),
+        };
+        if destroys {
+            self.dies(slot);
+        }
         let live = self.at_mut(slot);
         let running = live
             .running
@@ -274,7 +290,7 @@ impl Slots {
         self.at_mut(slot).state |= DYING;
     }
 
-    /// It was destroyed by the activation that ended last, and ended with that.
+    /// It was destroyed by what it ran last, and ended with that.
     #[inline]
     pub fn dies(&mut self, slot: u32) {
         self.at_mut(slot).state |= DEAD;

@@ -107,8 +107,15 @@ impl Both {
             }
             7..10 => {
                 let spent = (dice.number(is_wild), dice.number(false));
-                slots.end_activation(slot, spent, time);
-                live.end_activation(spent, time);
+                let destroys = dice.roll(4) == 0;
+                slots.end_activation((slot, destroys), spent, time);
+                let dead = self.dead.entry(slot).or_default();
+                let until = match *dead && !destroys {
+                    true => live.strand.last.0,
+                    false => time,
+                };
+                *dead |= destroys;
+                live.end_activation(spent, until);
             }
             10 => {
                 let spent = (dice.number(is_wild), dice.number(false));

@@ -23,6 +23,8 @@ pub struct Row {
     pub thread: usize,
     /// Its latest event was the end of an activation.
     pub returned: bool,
+    /// What runs it or ran it last, destroys it.
+    pub destroyed: bool,
     /// The trace ends within its open calls.
     pub cut: bool,
 }
@@ -64,6 +66,7 @@ impl Row {
             arriving: Vec::new(),
             thread,
             returned: false,
+            destroyed: false,
             cut: false,
         }
     }

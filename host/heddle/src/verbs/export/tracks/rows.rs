@@ -434,7 +434,9 @@ impl Sink for Rows<'_> {
         } else if self.own.get(&thread) != Some(&id) {
             self.host(thread, Meanwhile::Suspended, time);
         }
-        if !gone_on {
+        // What is destroyed does not wait, also where an activation of it is open still that has
+        // handed over by a call.
+        if !gone_on && self.rows.of(id).is_some_and(|row| !row.destroyed) {
             self.begin_leaf(id, Meanwhile::Suspended, time);
         }
     }
@@ -451,6 +453,7 @@ impl Sink for Rows<'_> {
         row.settle(&mut self.pen, time);
         row.open += 1;
         row.begun = true;
+        row.destroyed |= call.destroys;
         row.returned = false;
         if !row.shown {
             return;
@@ -622,6 +625,12 @@ impl Sink for Rows<'_> {
 impl Filterable for Rows<'_> {
     fn left_late(&mut self, span: &StrandSpan) {
         self.leave(span);
+    }
+
+    fn body_left_out(&mut self, call: &Call) {
+        if let Some(row) = self.rows.at(call.slot) {
+            row.destroyed |= call.destroys;
+        }
     }
 
     fn left_body(&mut self, strand: StrandId) {
