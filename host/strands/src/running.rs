@@ -276,6 +276,10 @@ impl<'a, S: Sink> Running<'a, S> {
         let thread = &mut self.calls.map.threads[context];
         (thread.current, thread.left_behind) = (Some(stack), None);
         let (slot, own) = (state.innermost(), state.slot);
+        if state.owner.is_some() {
+            // Unlike a fiber, which may end in a function that tells nothing, it is seen to end.
+            self.calls.strands.leaves_at(own, Addr(0));
+        }
         let thread = self.calls.map.threads[context].thread;
         self.calls.strands.run_on(own, thread);
         self.calls.strands.resumed(slot, by, thread, time);

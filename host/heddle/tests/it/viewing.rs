@@ -772,6 +772,35 @@ fn suspensions(directory: &Path, strand: u64) -> Vec<(u64, Option<u64>)> {
     all
 }
 
+/// A thread that runs fibers is suspended in the function that switched, whoever called its own
+/// outermost one; nobody ran it first, and it goes on to its end.
+#[test]
+fn a_thread_that_runs_fibers_is_suspended_in_a_function() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = "void a() {}\nint main() { a(); }\n";
+    let flags = ["-O0", "-g", "-finstrument-functions"];
+    let program = Program::compile(directory.path(), "app", source, &flags);
+    program.trace(|thread, at| {
+        let (main, a) = (at("main"), at("_Z1av"));
+        thread
+            .stack(0x7_0000, 0x8_0000)
+            .enter(100, main, a + 5, 0x7_f000)
+            .stack_made(110, 0x5_0000..0x6_0000, 0x7_e000)
+            .enter(120, a, LIBC + 0x500, 0x5_fff0)
+            .exit(150, a, 0, 0x5_fff0)
+            .exit(200, main, a + 5, 0x7_f000);
+    });
+    let (tree, _) = said(directory.path(), &["tree", "--strand", "1"]);
+    let line = "suspended in main, resumed after fiber a() on thread abc";
+    assert!(tree.contains(line), "{tree}");
+    assert!(!tree.contains("first run"), "{tree}");
+    let (strands, _) = said(directory.path(), &["strands", "--json"]);
+    let own = lines_with(&strands, r#""strand":1,"#)[0];
+    for unknown in [r#""resumer":null,"#, r#""suspended_at":null,"#] {
+        assert!(own.contains(unknown), "{own}");
+    }
+}
+
 /// What is destroyed by a call, and what returns from one, has not been handed over to.
 #[test]
 fn who_runs_another_may_be_awaited_by_a_third() {

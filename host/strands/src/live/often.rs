@@ -105,7 +105,13 @@ impl Slots {
     /// that is not known was not by the next one.
     #[inline]
     pub fn goes_on_by(&mut self, slot: u32, by: StrandId) {
-        if !(self.at(slot).kind == Kind::Fiber && self.ran_before(slot)) {
+        let is_first = match self.at(slot).kind {
+            // It runs from its beginning on.
+            Kind::Thread => false,
+            Kind::Fiber => !self.ran_before(slot),
+            Kind::Coroutine => true,
+        };
+        if is_first {
             self.was_run_by(slot, by);
         }
     }

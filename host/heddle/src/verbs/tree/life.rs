@@ -382,7 +382,7 @@ impl Living<'_> {
         });
         let at = match indexed {
             Some(exact) => exact.map(|address| (address, time)),
-            None => self.site,
+            None => self.site.filter(|_| self.is_coroutine),
         };
         if let Some((address, time)) = at
             && let Some(line) = names.line(process, address, time)
