@@ -636,6 +636,8 @@ fn a_suspension_that_lasts_says_where_it_is() {
     );
     let lasts = format!("    suspended at {place}, and not resumed");
     assert!(tree.contains(&lasts), "{tree}");
+    // Until a strand did something last, as a page has it.
+    assert!(tree.ends_with("  30 ns\n"), "{tree}");
 }
 
 /// Optimised code has the first activation in the ramp: what is told of it is the frame alone.

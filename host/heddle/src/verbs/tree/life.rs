@@ -169,7 +169,7 @@ struct Living<'a> {
     pause: Option<Pause>,
     /// It was made, and no activation of it was seen yet.
     begins: bool,
-    /// When something was heard of last, of any strand.
+    /// When a strand of the process did something last, as far as was heard.
     latest: Nanos,
     /// The type of what it awaits, by the last call that its own code made.
     awaiter: Option<String>,
@@ -554,6 +554,7 @@ impl Sink for Living<'_> {
     }
 
     fn leave(&mut self, span: &StrandSpan) {
+        self.latest = self.latest.max(span.span.exit);
         let result = self.waiting.of_leave(span);
         self.awaited.leave(span);
         if span.strand != self.id {
@@ -579,14 +580,22 @@ impl Sink for Living<'_> {
         self.growing.leave(&span.span);
     }
 
-    fn unmatched(&mut self, _: StrandId, thread: usize, _: Callee, _: Nanos) {
+    fn unmatched(&mut self, _: StrandId, thread: usize, _: Callee, time: Nanos) {
+        self.latest = self.latest.max(time);
         self.waiting.clear(thread);
         self.awaited.doubt(thread);
     }
 
     fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
         let time = event.time;
-        self.latest = self.latest.max(time);
+        // The records of how a program exits are no part of what its strands do.
+        if let EventKind::Mark { .. }
+        | EventKind::Gap { .. }
+        | EventKind::Wait(_)
+        | EventKind::WaitEnded { .. } = event.kind
+        {
+            self.latest = self.latest.max(time);
+        }
         match event.kind {
             EventKind::Values(values) => self.waiting.take(thread, values),
             EventKind::Wake { number, .. } => {
