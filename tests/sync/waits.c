@@ -208,6 +208,59 @@ static void deadlock(void) {
   die(3);
 }
 
+// Two threads want one another's mutex, one of them for an hour.
+static void* want_for_an_hour(void* number) {
+  (void)number;
+  pthread_mutex_lock(&chain[0]);
+  atomic_fetch_add(&ready, 1);
+  until(&ready, 2);
+  struct timespec end;
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += 3600;
+  tell(&tids[0]);
+  pthread_mutex_timedlock(&chain[1], &end);
+  return NULL;
+}
+
+static void* want_for_ever(void* number) {
+  (void)number;
+  pthread_mutex_lock(&chain[1]);
+  atomic_fetch_add(&ready, 1);
+  until(&ready, 2);
+  tell(&tids[1]);
+  pthread_mutex_lock(&chain[0]);
+  return NULL;
+}
+
+static void timed(void) {
+  pthread_t all[2];
+  pthread_create(&all[0], NULL, want_for_an_hour, NULL);
+  pthread_create(&all[1], NULL, want_for_ever, NULL);
+  die(2);
+}
+
+// A thread waits for the end of one that wants what it has.
+static void* want_joiners(void* number) {
+  tell(&tids[1]);
+  pthread_mutex_lock(&ledger);
+  return number;
+}
+
+static void* join_with_mutex(void* number) {
+  pthread_mutex_lock(&ledger);
+  pthread_t other;
+  tell(&tids[0]);
+  pthread_create(&other, NULL, want_joiners, number);
+  pthread_join(other, NULL);
+  return NULL;
+}
+
+static void joined_holder(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, join_with_mutex, NULL);
+  die(2);
+}
+
 // A thread that is cancelled while it waits for a condition has its mutex again, and wants in its
 // cleanup what another thread has, which wants that mutex.
 NOT_INLINED static void want_chain(void* mutex) {
@@ -1556,6 +1609,8 @@ int main(int count, char** arguments) {
              {"missed", missed},
              {"rung", rung},
              {"deadlock", deadlock},
+             {"timed", timed},
+             {"joined-holder", joined_holder},
              {"cancelled-into", cancelled_into},
              {"relock", relock},
              {"relock-one", relock_one},

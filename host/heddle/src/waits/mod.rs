@@ -14,7 +14,7 @@ mod sum;
 mod waiters;
 mod wakeups;
 
-pub use blocked::{Again, Blocked, Has, HoldingThread, cycles};
+pub use blocked::{Again, Blocked, Cycle, Has, HoldingThread, cycles};
 pub use labels::Labels;
 pub use names::{Describe, is_wrapper, own_function};
 pub use sum::{Functions, Lock, Stat, Sum};

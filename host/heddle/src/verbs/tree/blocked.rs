@@ -3,10 +3,13 @@
 use crate::names::{Length, Names};
 use crate::notes;
 use crate::screen;
-use crate::waits::{self, Again, Blocked, Has, HoldingThread, cycles};
+use crate::waits::{self, Again, Blocked, Cycle, Has, HoldingThread, cycles};
 use heddle_trace_file::{ObjectKind, Trace};
 use std::io::{self, Write};
 use std::process::ExitCode;
+
+/// Of a wait that a time-out ends.
+const UNTIL: &str = " until a certain time";
 
 /// Prints the strands that wait, then the circles that they wait in.
 pub fn run(trace: &Trace, length: Length) -> anyhow::Result<ExitCode> {
@@ -25,21 +28,35 @@ fn print(out: &mut dyn Write, blocked: &[Blocked]) -> io::Result<()> {
         one(out, wait)?;
     }
     for cycle in cycles(blocked) {
-        match cycle.len() {
-            1 => writeln!(out, "deadlock: a strand waits for itself")?,
-            several => writeln!(out, "deadlock: {several} strands wait for one another")?,
-        }
-        let next = cycle.iter().cycle().skip(1);
-        for (&index, &next) in cycle.iter().zip(next) {
-            let (wait, holder) = (&blocked[index], &blocked[next]);
-            writeln!(
-                out,
-                "    {} waits for {}, which {} has",
-                wait.label,
-                object(wait),
-                holder.label
-            )?;
-        }
+        circle(out, blocked, &cycle)?;
+    }
+    Ok(())
+}
+
+/// Strands each of which waits for what the next one has.
+fn circle(out: &mut dyn Write, blocked: &[Blocked], cycle: &Cycle) -> io::Result<()> {
+    let who = match cycle.len() {
+        1 => "a strand waits for itself".to_owned(),
+        several => format!("{several} strands wait for one another"),
+    };
+    match cycle.iter().any(|&index| blocked[index].timed) {
+        true => writeln!(out, "circle until a time-out: {who}")?,
+        false => writeln!(out, "deadlock: {who}")?,
+    }
+    let next = cycle.iter().cycle().skip(1);
+    for (&index, &next) in cycle.iter().zip(next) {
+        let (wait, holder) = (&blocked[index], &blocked[next].label);
+        let has = match wait.kind {
+            Some(ObjectKind::Thread) => format!("which is {holder}"),
+            _ => format!("which {holder} has"),
+        };
+        let until = if wait.timed { UNTIL } else { "" };
+        writeln!(
+            out,
+            "    {} waits for {}{until}, {has}",
+            wait.label,
+            object(wait)
+        )?;
     }
     Ok(())
 }
@@ -57,9 +74,9 @@ fn one(out: &mut dyn Write, wait: &Blocked) -> io::Result<()> {
         (Some(Again::Waits(condition)), ..) => {
             format!(" again, after condition {condition} was signalled")
         }
-        (_, true, true) => " to write it, until a certain time".to_owned(),
+        (_, true, true) => format!(" to write it,{UNTIL}"),
         (_, true, false) => " to write it".to_owned(),
-        (_, false, true) => " until a certain time".to_owned(),
+        (_, false, true) => UNTIL.to_owned(),
         (_, false, false) => String::new(),
     };
     writeln!(
