@@ -208,6 +208,57 @@ static void deadlock(void) {
   die(3);
 }
 
+// An idle pipeline: each stage has taken the token last that it waits for again, which another
+// thread gives it.
+static sem_t orders, halves, receipts;
+
+static void* cut(void* number) {
+  for (int i = 0; i < 2; ++i) {
+    if (i == 1) tell(&tids[0]);
+    sem_wait(&orders);
+    sem_post(&halves);
+    sem_wait(&receipts);
+  }
+  return number;
+}
+
+static void* sew(void* number) {
+  for (int i = 0; i < 2; ++i) {
+    if (i == 1) tell(&tids[1]);
+    sem_wait(&halves);
+    sem_post(&receipts);
+  }
+  return number;
+}
+
+static void idle(void) {
+  sem_init(&orders, 0, 0);
+  sem_init(&halves, 0, 0);
+  sem_init(&receipts, 0, 0);
+  pthread_t all[2];
+  pthread_create(&all[0], NULL, cut, NULL);
+  pthread_create(&all[1], NULL, sew, NULL);
+  sem_post(&orders);
+  die(2);
+}
+
+// The only token is taken, and no other was ever given: whether another thread is to give one is
+// not recorded.
+static void* take_twice(void* number) {
+  (void)number;
+  sem_wait(&tokens);
+  tell(&tids[0]);
+  sem_wait(&tokens);
+  return NULL;
+}
+
+static void unused_token(void) {
+  sem_init(&tokens, 0, 1);
+  pthread_t thread;
+  pthread_create(&thread, NULL, take_twice, NULL);
+  die(1);
+}
+
 // Two threads want one another's mutex, one of them for an hour.
 static void* want_for_an_hour(void* number) {
   (void)number;
@@ -580,6 +631,9 @@ NOT_INLINED static void want_token(struct common* common) {
 
 static void* take_token(void* argument) {
   struct common* common = argument;
+  // That it gives the token back once shows that the semaphore is a lock.
+  sem_wait(&common->token);
+  sem_post(&common->token);
   sem_wait(&common->token);
   atomic_store(&common->ready, 1);
   until_asleep(&common->waiter);
@@ -1609,6 +1663,8 @@ int main(int count, char** arguments) {
              {"missed", missed},
              {"rung", rung},
              {"deadlock", deadlock},
+             {"idle", idle},
+             {"unused-token", unused_token},
              {"timed", timed},
              {"joined-holder", joined_holder},
              {"cancelled-into", cancelled_into},

@@ -49,6 +49,9 @@ pub struct Blocked {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Has {
     Thread(HoldingThread),
+    /// Nobody is known to: this thread took a semaphore last of which no V tells whether it is used
+    /// as a lock.
+    Taker(HoldingThread),
     /// A thread that the fork has not copied had it then: its name in the process that forked.
     Uncopied(String),
     /// So many readers, of whom none is known.

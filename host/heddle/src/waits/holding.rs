@@ -3,8 +3,12 @@
 use super::blocked::{Blocked, Has, HoldingThread};
 use super::key::Key;
 use super::names::Describe;
+use super::sum::Use;
 use crate::names::Names;
 use heddle_trace_file::{Addr, Holder, Nanos, Object, ObjectKind, Objects, Place};
+
+/// Why it is not known who has an object that no count is of.
+const NOT_COUNTED: &str = "it was not counted: no room, or a snapshot";
 
 const END: Nanos = Nanos(u64::MAX);
 
@@ -81,9 +85,8 @@ impl<'a> Holding<'a, '_> {
             ObjectKind::Thread => wait
                 .holder
                 .map(|holder| Has::Thread(self.thread(process, holder.tid))),
-            // A semaphore has no holder, but who took it last may be whom all wait for.
-            ObjectKind::Semaphore if wait.shared => self.of_shared_semaphore(names, wait, at_end),
-            ObjectKind::Semaphore | ObjectKind::Once => {
+            ObjectKind::Semaphore => self.of_semaphore(names, wait, object),
+            ObjectKind::Once => {
                 let holder = at_end.or(wait.holder).filter(|holder| !holder.released);
                 holder.map(|holder| Has::Thread(self.holder(names, process, &holder)))
             }
@@ -93,24 +96,47 @@ impl<'a> Holding<'a, '_> {
         }
     }
 
-    /// Who took a semaphore last that processes share, if all that took it are of one of them.
-    fn of_shared_semaphore(
+    /// Who took a semaphore last, and has it if it is used as a lock. Of one that processes share,
+    /// that is known if all that took it are threads of one of them.
+    fn of_semaphore(
         &self,
         names: &mut Names<'_>,
         wait: &Blocked,
-        at_end: Option<Holder>,
+        object: Option<&Object>,
     ) -> Option<Has> {
+        let Some(object) = object else {
+            return Some(Has::NotKnown(NOT_COUNTED.to_owned()));
+        };
         let process = wait.strand.process();
-        let own = at_end.or(wait.holder).map(|holder| (process, holder));
-        let others = self.elsewhere(process, wait.address, ObjectKind::Semaphore);
+        let others = match wait.shared {
+            true => self.elsewhere(process, wait.address, ObjectKind::Semaphore),
+            false => Vec::new(),
+        };
+        let counted = || others.iter().map(|&(_, it)| it).chain([object]);
+        let taken = counted().map(|it| it.taken).sum();
+        let given = counted().map(|it| it.given.unwrap_or(0)).sum();
+        let returned = counted().map(|it| it.returned).sum();
+        let used = Use::of(1, taken, given, returned);
+        if used == Use::Signal {
+            return None;
+        }
+        let own = object.holder.or(wait.holder);
+        let own = own.map(|holder| (process, holder));
+        let others = others.into_iter();
         let others = others.filter_map(|(other, object)| Some((other, object.holder?)));
         let mut takers = own.into_iter().chain(others);
         let (taker, holder) = takers.next()?;
         if takers.next().is_some() {
             return Some(Has::SeveralProcesses);
         }
-        let is_last = !holder.released;
-        is_last.then(|| Has::Thread(self.holder_elsewhere(names, process, taker, &holder)))
+        if holder.released {
+            return None;
+        }
+        let thread = self.holder_elsewhere(names, process, taker, &holder);
+        Some(match used {
+            Use::Lock => Has::Thread(thread),
+            _ => Has::Taker(thread),
+        })
     }
 
     /// Who has the mutex of a condition that processes share, if it is a thread of another one.
@@ -120,8 +146,8 @@ impl<'a> Holding<'a, '_> {
         process: usize,
         mutex: &Object,
     ) -> Option<HoldingThread> {
-        let mut others = self.elsewhere(process, mutex.address, ObjectKind::Mutex);
-        let holder = others.find_map(|(other, object)| {
+        let others = self.elsewhere(process, mutex.address, ObjectKind::Mutex);
+        let holder = others.into_iter().find_map(|(other, object)| {
             let holder = object.holder.filter(|holder| !holder.released)?;
             Some((other, holder))
         });
@@ -145,19 +171,15 @@ impl<'a> Holding<'a, '_> {
 
     /// What other processes have counted of an object that they share with `process`: one that was
     /// initialised, at this address, before the processes were forked.
-    fn elsewhere(
-        &self,
-        process: usize,
-        address: Addr,
-        kind: ObjectKind,
-    ) -> impl Iterator<Item = (usize, &Object)> {
+    fn elsewhere(&self, process: usize, address: Addr, kind: ObjectKind) -> Vec<(usize, &Object)> {
         let is_it = move |object: &&Object| object.address == address && object.kind == kind;
         let others = (0..self.counted.len()).filter(move |&other| other != process);
-        others.filter_map(move |other| {
+        let others = others.filter_map(move |other| {
             let object = self.counted[other].all.iter().find(is_it)?;
             let shared = self.made_before_forks(process, other, address, kind);
             shared.then_some((other, object))
-        })
+        });
+        others.collect()
     }
 
     /// Whether two processes have a common ancestor, or one of them is the other's, in which an
@@ -234,7 +256,7 @@ impl<'a> Holding<'a, '_> {
         let readers = object.and_then(|object| object.readers);
         let is_rwlock = wait.kind == Some(ObjectKind::RwLock);
         let why = match last {
-            _ if object.is_none() => "it was not counted: no room, or a snapshot".to_owned(),
+            _ if object.is_none() => NOT_COUNTED.to_owned(),
             _ if readers.is_some_and(|readers| !readers.are_none()) => {
                 "not every reader was seen taking it".to_owned()
             }

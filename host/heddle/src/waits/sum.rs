@@ -131,10 +131,40 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Whether it is used as a lock: a mutex and its like always are, a semaphore if each V was by
-    /// the thread whose P came before it.
+    /// Whether it is used as a lock: a mutex and its like always are, a semaphore if its operations
+    /// show it.
     pub fn is_held(&self) -> bool {
-        self.kind.is_held() || (self.returned > 0 && self.given == Some(self.returned))
+        let counts = || {
+            Some(Use::of(
+                self.objects,
+                self.taken?,
+                self.given?,
+                self.returned,
+            ))
+        };
+        self.kind.is_held() || counts() == Some(Use::Lock)
+    }
+}
+
+/// What semaphores are used for, as far as their operations show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// Each V was by the thread whose P came before it, and no second P came before that V.
+    Lock,
+    /// No V came yet.
+    NotKnown,
+    /// Another thread did a V, or several may have a token at a time: nobody has such a semaphore.
+    Signal,
+}
+
+impl Use {
+    /// By the counts of so many semaphores: P that took, V, and V by the thread that took last.
+    pub fn of(objects: u64, taken: u64, given: u64, returned: u64) -> Self {
+        match (given == returned && taken <= given + objects, returned) {
+            (false, _) => Use::Signal,
+            (true, 0) => Use::NotKnown,
+            (true, _) => Use::Lock,
+        }
     }
 }
 
@@ -220,5 +250,23 @@ impl Sum {
         for (function, wakes) in other.wakers {
             *self.wakers.entry(function).or_default() += wakes;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_semaphore_is_a_lock_only_if_each_v_is_by_who_took_it_and_one_takes_it_at_a_time() {
+        assert_eq!(Use::of(1, 5, 5, 5), Use::Lock);
+        assert_eq!(Use::of(1, 6, 5, 5), Use::Lock);
+        assert_eq!(Use::of(3, 8, 5, 5), Use::Lock);
+        // A V by another thread, and two tokens that are out at a time.
+        assert_eq!(Use::of(1, 5, 5, 4), Use::Signal);
+        assert_eq!(Use::of(1, 0, 1, 0), Use::Signal);
+        assert_eq!(Use::of(1, 7, 5, 5), Use::Signal);
+        assert_eq!(Use::of(1, 2, 0, 0), Use::Signal);
+        assert_eq!(Use::of(1, 1, 0, 0), Use::NotKnown);
     }
 }

@@ -146,6 +146,11 @@ fn holding(kind: ObjectKind, has: &Has) -> String {
         several => format!("{several} readers"),
     };
     match has {
+        Has::Taker(thread) => format!(
+            "{verb} {}{}; whether it is to give it back is not known: no post came yet",
+            thread.name,
+            how(thread)
+        ),
         Has::Thread(thread) => {
             let (name, how) = (&thread.name, how(thread));
             let ended = match (thread.ended && !thread.at_begin, kind) {
