@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <coroutine>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -226,6 +227,81 @@ CALLED void weave_elsewhere(Task first, Task second, bool at_once) {
   other.join();
 }
 
+// Those that do not end are killed when these threads wait.
+[[noreturn]] void die_when_asleep(const std::atomic<long>& one, const std::atomic<long>& other) {
+  until_asleep(one);
+  until_asleep(other);
+  std::raise(SIGKILL);
+  std::abort();
+}
+
+std::atomic<long> first_waiter = 0, second_waiter = 0;
+
+CALLED Task keeps() {
+  pthread_mutex_lock(&ledger);
+  taken = kTurns;
+  co_await std::suspend_always();
+  first_waiter = gettid();
+  pause();
+}
+
+CALLED Task wants() {
+  second_waiter = gettid();
+  pthread_mutex_lock(&ledger);
+  co_return;
+}
+
+// A coroutine wants what another one of its thread has, which is suspended: it goes on nowhere, or
+// on another thread.
+[[noreturn]] CALLED void blocked_by_suspended() {
+  const Task holder = keeps(), other = wants();
+  std::thread thread([&] {
+    holder.handle.resume();
+    other.handle.resume();
+  });
+  die_when_asleep(second_waiter, second_waiter);
+}
+
+[[noreturn]] CALLED void blocked_by_moved() {
+  const Task holder = keeps(), other = wants();
+  std::thread thread([&] {
+    holder.handle.resume();
+    until_asleep(first_waiter);
+    other.handle.resume();
+  });
+  until(taken, kTurns);
+  std::thread elsewhere([&] { holder.handle.resume(); });
+  die_when_asleep(first_waiter, second_waiter);
+}
+
+// Each of two coroutines has what the other one wants, each on its thread.
+CALLED Task wants_journal() {
+  pthread_mutex_lock(&ledger);
+  co_await std::suspend_always();
+  first_waiter = gettid();
+  pthread_mutex_lock(&journal);
+}
+
+CALLED Task wants_ledger() {
+  pthread_mutex_lock(&journal);
+  co_await std::suspend_always();
+  second_waiter = gettid();
+  pthread_mutex_lock(&ledger);
+}
+
+[[noreturn]] CALLED void blocked_by_one_another() {
+  std::atomic<long> ready = 0;
+  const auto run = [&](const Task task) {
+    task.handle.resume();
+    ++ready;
+    until(ready, 2);
+    task.handle.resume();
+  };
+  std::thread one(run, wants_journal());
+  std::thread other(run, wants_ledger());
+  die_when_asleep(first_waiter, second_waiter);
+}
+
 int usage() {
   std::fputs("usage: coroutines SCENARIO\n", stderr);
   return 2;
@@ -236,6 +312,9 @@ int usage() {
 int main(int count, char** arguments) {
   if (count != 2) return usage();
   const std::string scenario = arguments[1];
+  if (scenario == "blocked-by-suspended") blocked_by_suspended();
+  if (scenario == "blocked-by-moved") blocked_by_moved();
+  if (scenario == "blocked-by-one-another") blocked_by_one_another();
   std::thread rival(wait_in_turns);
   if (scenario == "runs") {
     weave(runs(), computes());

@@ -96,6 +96,14 @@ pub struct Objects {
 }
 
 impl Objects {
+    /// The object with this number.
+    pub fn by_number(&self, number: u32) -> Option<&Object> {
+        let found = self
+            .all
+            .binary_search_by_key(&number, |object| object.number);
+        found.ok().map(|index| &self.all[index])
+    }
+
     /// Whether every operation is counted here.
     pub fn whole(&self) -> bool {
         self.uncounted == 0 && !self.missing

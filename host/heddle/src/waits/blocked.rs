@@ -70,6 +70,7 @@ pub struct HoldingThread {
     pub name: String,
     /// Where something of it is recorded.
     pub place: Option<Place>,
+    pub by: By,
     /// Where it took the object.
     pub taken_in: Option<Rc<str>>,
     /// Its name in the process that it was forked from, where it took the object before that.
@@ -82,6 +83,28 @@ pub struct HoldingThread {
     pub beside: u32,
     /// The name of the only one of these, if it is known.
     pub other: Option<String>,
+}
+
+/// Which strand of a thread has an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The thread's own: it has run no other.
+    Own,
+    Strand(HoldingStrand),
+    /// One of the fibers or coroutines that the thread has run, or its own.
+    NotKnown,
+}
+
+/// A strand that has an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HoldingStrand {
+    pub id: StrandId,
+    /// `coroutine order(int) #3`.
+    pub label: Rc<str>,
+    /// The thread that runs it, or that ran it last, and its name.
+    pub place: Place,
+    pub thread: String,
+    pub suspended: bool,
 }
 
 /// A mutex that is taken again before a wait for a condition ends.
@@ -114,7 +137,22 @@ impl Blocked {
     /// The thread that has what is waited for, where that is sure and something of it is recorded.
     fn held_at(&self) -> Option<Place> {
         match &self.has {
-            Some(Has::Thread(thread)) if !thread.at_begin => thread.place,
+            Some(Has::Thread(thread)) if !thread.at_begin => match &thread.by {
+                By::Own => thread.place,
+                By::Strand(strand) => Some(strand.place),
+                By::NotKnown => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The strand that has it, where its thread has run several and it is known which.
+    pub fn held_by(&self) -> Option<&HoldingStrand> {
+        match &self.has {
+            Some(Has::Thread(thread)) => match &thread.by {
+                By::Strand(strand) => Some(strand),
+                By::Own | By::NotKnown => None,
+            },
             _ => None,
         }
     }
@@ -170,6 +208,7 @@ mod tests {
         Has::Thread(HoldingThread {
             name: String::new(),
             place: Some(Place { process: 0, thread }),
+            by: By::Own,
             taken_in: None,
             forked_as: None,
             at_begin: false,
@@ -203,6 +242,29 @@ mod tests {
             unmet: 0,
         };
         holders.iter().enumerate().map(wait).collect()
+    }
+
+    #[test]
+    fn a_circle_goes_through_the_thread_that_a_holder_runs_on_now() {
+        let with = |by| {
+            let mut all = waits(&[Some(0)]);
+            if let Some(Has::Thread(thread)) = &mut all[0].has {
+                thread.by = by;
+            }
+            cycles(&all)
+        };
+        let on = |thread| {
+            By::Strand(HoldingStrand {
+                id: StrandId::of_thread(0, 8),
+                label: "".into(),
+                place: Place { process: 0, thread },
+                thread: String::new(),
+                suspended: false,
+            })
+        };
+        assert_eq!(with(on(0)), [vec![0]]);
+        assert_eq!(with(on(1)), Vec::<Cycle>::new());
+        assert_eq!(with(By::NotKnown), Vec::<Cycle>::new());
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //! call in which it was.
 
 use super::blocked::Blocked;
+use super::carriers::Carriers;
 use super::key::Key;
 use super::lives::Lives;
 use super::names::{Describe, Met, own_function};
-use super::stacks::{Section, Stacks};
+use super::stacks::{Carrier, Section, Stacks};
 use super::sum::Sum;
 use super::waiters::{Latest, Waiters};
 use super::wakeups::{Wakeups, Woken};
@@ -13,8 +14,10 @@ use crate::names::Names;
 use heddle_calls::End;
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
 use heddle_symbols::Location;
-use heddle_trace_file::{Addr, Event, EventKind, Holder, Nanos, ObjectKind, Trace, Wait};
-use rustc_hash::FxHashMap;
+use heddle_trace_file::{
+    Addr, Event, EventKind, Holder, Nanos, Object, ObjectKind, Place, Trace, Wait,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -41,6 +44,8 @@ pub struct Collect<'a> {
     /// Those of them that began while it was known what the holder did.
     watched: usize,
     stacks: Stacks,
+    /// Threads of which no more events come: their open calls have been closed.
+    over: FxHashSet<usize>,
     /// When the latest wait for each object ended with that taken.
     taken: FxHashMap<Key, Nanos>,
     sums: BTreeMap<Key, Sum>,
@@ -55,11 +60,19 @@ pub struct Collect<'a> {
     /// Until when its threads lived, where that is known.
     until: Nanos,
     blocked: Vec<Open>,
-    /// Labels of strands that waits had not ended of.
+    /// The strands that have what waits were for that had not ended, with the kernel's numbers of
+    /// the threads that took it.
+    carriers: FxHashMap<Key, (u32, Carrier)>,
+    /// Strands whose labels are wanted: those of `blocked` and `carriers`.
+    wanted: FxHashSet<StrandId>,
+    /// Labels of these, and of threads.
     labels: FxHashMap<StrandId, Rc<str>>,
     /// Strands that the program announced to wait.
     announced: Vec<Blocked>,
 }
+
+/// Which of some call sites is in the function of a call, if any is.
+type Rank<'r> = dyn FnMut((Addr, Nanos)) -> Option<usize> + 'r;
 
 /// A wait that has not ended.
 struct Open {
@@ -154,6 +167,7 @@ impl<'a> Collect<'a> {
             waiting: FxHashMap::default(),
             watched: 0,
             stacks: Stacks::default(),
+            over: FxHashSet::default(),
             taken: FxHashMap::default(),
             sums: BTreeMap::new(),
             waiters: Waiters::default(),
@@ -164,6 +178,8 @@ impl<'a> Collect<'a> {
             until: Nanos(0),
             lives,
             blocked: Vec::new(),
+            carriers: FxHashMap::default(),
+            wanted: FxHashSet::default(),
             labels: FxHashMap::default(),
             announced: Vec::new(),
         }
@@ -264,23 +280,73 @@ impl<'a> Collect<'a> {
 
     /// On which strand of its thread the section is in which a holder has taken an object.
     fn section(&self, key: Key, holder: &Holder, thread: usize, time: Nanos) -> Option<Section> {
+        let (process, held_since) = (self.process, self.held_since(key));
+        let stacks = &self.stacks;
+        self.ranked(holder, time, |certain, rank| {
+            let first = |strand| self.first(strand, rank);
+            stacks.section(process, thread, held_since, certain, first)
+        })
+    }
+
+    /// An object was taken then or later by who has it now.
+    fn held_since(&self, key: Key) -> Nanos {
+        self.taken.get(&key).copied().unwrap_or_default()
+    }
+
+    /// The lowest rank of a call that is open on a strand.
+    fn first(&self, strand: StrandId, rank: &mut Rank<'_>) -> Option<usize> {
+        let open = self.open.get(&strand).into_iter().flatten().copied();
+        let all = open.chain(self.stacks.body(strand));
+        all.filter_map(rank).min()
+    }
+
+    /// Calls `ask` with the number of call sites where a holder took an object that are certain,
+    /// and with what tells which of the sites is in the function of a call.
+    fn ranked<T>(
+        &self,
+        holder: &Holder,
+        time: Nanos,
+        ask: impl FnOnce(usize, &mut Rank<'_>) -> T,
+    ) -> T {
         let names = &mut *self.names.borrow_mut();
         let (sites, certain) = self.describe.sites(names, self.process, holder, time);
-        let mut is_open = |(function, enter): (Addr, Nanos)| {
+        ask(certain, &mut |(function, enter)| {
             let function = names.function(self.process, function, enter);
             let is_it = |site: &Rc<Location>| {
                 (&site.module, &site.name) == (&function.module, &function.name)
             };
             sites.iter().position(is_it)
+        })
+    }
+
+    /// What was counted of an object, as it was at the end.
+    fn counted(&self, key: Key) -> Option<&Object> {
+        let Key::Number(process, number) = key else {
+            return None;
         };
-        let first = |strand| {
-            let open = self.open.get(&strand).into_iter().flatten().copied();
-            let all = open.chain(self.stacks.body(strand));
-            all.filter_map(&mut is_open).min()
+        let objects = self.trace.processes()[process].objects()?;
+        objects.by_number(number)
+    }
+
+    /// Finds the strand that has what a wait is for, now that no more events will come.
+    fn find_carrier(&mut self, key: Key) {
+        let holder = self.counted(key).and_then(|object| object.holder);
+        let Some(holder) = holder.filter(|holder| !holder.released) else {
+            return;
         };
-        let held_since = self.taken.get(&key).copied().unwrap_or_default();
-        self.stacks
-            .section(self.process, thread, held_since, certain, first)
+        let Some(thread) = self.describe.thread(self.process, holder.tid, self.last) else {
+            return;
+        };
+        let (process, held_since) = (self.process, self.held_since(key));
+        let carrier = self.ranked(&holder, self.last, |certain, rank| {
+            let first = |strand| self.first(strand, rank);
+            let stacks = &self.stacks;
+            stacks.carrier(process, thread, held_since, certain, first)
+        });
+        if let Some(carrier) = carrier {
+            self.wanted.insert(carrier.strand);
+            self.carriers.insert(key, (holder.tid, carrier));
+        }
     }
 
     /// A thread has an event of a strand, so waiters know whether its suspended strands rest.
@@ -465,7 +531,7 @@ impl<'a> Collect<'a> {
         describe: &mut Describe<'_>,
         sums: &mut BTreeMap<Key, Sum>,
         blocked: &mut Vec<Blocked>,
-    ) {
+    ) -> Carriers {
         let left = self.count_blocked();
         describe.extend(self.describe.met);
         sums.extend(self.sums.into_iter().map(|(key, mut sum)| {
@@ -482,7 +548,17 @@ impl<'a> Collect<'a> {
                 continue;
             }
             let late = sums.get(&open.key).map_or(0, |sum| sum.late);
-            let label = self.labels.get(&open.strand).cloned();
+            let label = self.labels.get(&open.strand);
+            let place = Place {
+                process: self.process,
+                thread: open.thread,
+            };
+            let label = label.map(|label| {
+                match open.strand == StrandId::of_thread(place.process, place.thread) {
+                    true => label.clone(),
+                    false => format!("{label} on {}", describe.name(place)).into(),
+                }
+            });
             blocked.push(Blocked {
                 strand: open.strand,
                 thread: Some(open.thread),
@@ -507,6 +583,13 @@ impl<'a> Collect<'a> {
             });
         }
         blocked.extend(self.announced);
+        let process = self.process;
+        let weave = self.stacks.weaving();
+        Carriers {
+            all: self.carriers,
+            labels: self.labels,
+            weave: weave.map(|thread| Place { process, thread }).collect(),
+        }
     }
 }
 
@@ -523,6 +606,10 @@ impl Sink for Collect<'_> {
     }
 
     fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {
+        // No more events come: that is no suspension.
+        if self.over.contains(&thread) {
+            return;
+        }
         let suspended = self.stacks.suspended(strand, thread, time);
         if self.watched == 0 {
             return;
@@ -546,6 +633,7 @@ impl Sink for Collect<'_> {
 
     fn leave(&mut self, span: &StrandSpan) {
         if span.span.end == End::Open {
+            self.over.insert(span.thread);
             return;
         }
         self.runs(span.thread, span.strand);
@@ -623,8 +711,11 @@ impl Sink for Collect<'_> {
     }
 
     fn ended(&mut self, strand: &Strand) {
-        self.open.remove(&strand.id);
-        self.stacks.ended(strand.id);
+        // One that lives may have what another waits for.
+        if strand.died().is_some() {
+            self.open.remove(&strand.id);
+            self.stacks.ended(strand.id);
+        }
         let label = |collect: &Self| {
             let name = collect.names.borrow_mut().strand(strand);
             let label = crate::strand_list::label(collect.trace, strand.id);
@@ -655,12 +746,7 @@ impl Sink for Collect<'_> {
                 unmet: 0,
             });
         }
-        if self
-            .waiting
-            .values()
-            .flatten()
-            .any(|open| open.strand == strand.id)
-        {
+        if strand.kind == Kind::Thread || self.wanted.contains(&strand.id) {
             let label = label(self);
             self.labels.insert(strand.id, label);
         }
@@ -678,8 +764,10 @@ impl Sink for Collect<'_> {
             if thread.ended() {
                 self.end(open, strand.last, 0);
             } else {
-                let label = label(self);
-                self.labels.entry(open.strand).or_insert(label);
+                self.wanted.insert(open.strand);
+                for key in [open.key].into_iter().chain(open.mutex) {
+                    self.find_carrier(key);
+                }
                 self.blocked.push(open);
             }
         }

@@ -1,6 +1,7 @@
 //! Fills in what waits that have not ended are for, and who has that.
 
-use super::blocked::{Again, Blocked, Has, MutexAgain};
+use super::blocked::{Again, Blocked, By, Has, MutexAgain};
+use super::carriers::Carriers;
 use super::holding::Holding;
 use super::lives::Lives;
 use super::names::Describe;
@@ -15,6 +16,7 @@ pub fn complete(
     names: &mut Names<'_>,
     describe: &Describe<'_>,
     lives: &Lives,
+    carriers: &Carriers,
 ) {
     let holding = Holding { counted, describe };
     for wait in blocked.iter_mut() {
@@ -33,6 +35,15 @@ pub fn complete(
             thread.ended |= end.is_some_and(|end| end <= wait.since);
         }
         wait.again = again(&holding, names, wait);
+        let is_end = wait.kind == Some(ObjectKind::Thread);
+        if let (Some(Has::Thread(thread) | Has::Taker(thread)), Some(key), false) =
+            (&mut wait.has, wait.key, is_end)
+            && let Some(place) = thread.place
+        {
+            thread.by = carriers.by(describe, key, holding.tid(place), thread);
+            // Another thread may go on with a strand.
+            thread.ended &= thread.by == By::Own;
+        }
     }
     blocked.sort_by_key(|wait| (wait.strand, wait.since));
 }

@@ -1,6 +1,6 @@
 //! Who has what a strand waits for, when the records end.
 
-use super::blocked::{Blocked, Has, HoldingThread};
+use super::blocked::{Blocked, By, Has, HoldingThread};
 use super::key::Key;
 use super::names::Describe;
 use super::sum::Use;
@@ -24,9 +24,7 @@ impl<'a> Holding<'a, '_> {
         let Key::Number(process, number) = key else {
             return None;
         };
-        let all = &self.counted[process].all;
-        let found = all.binary_search_by_key(&number, |object| object.number);
-        found.ok().map(|index| &all[index])
+        self.counted[process].by_number(number)
     }
 
     /// The kernel's number of a thread.
@@ -40,6 +38,7 @@ impl<'a> Holding<'a, '_> {
         HoldingThread {
             name: self.describe.thread_name(process, tid, END),
             place,
+            by: By::Own,
             taken_in: None,
             forked_as: None,
             at_begin: false,

@@ -2,6 +2,7 @@
 //! object that may be waited for.
 
 mod blocked;
+mod carriers;
 mod collect;
 mod complete;
 mod holding;
@@ -14,13 +15,14 @@ mod sum;
 mod waiters;
 mod wakeups;
 
-pub use blocked::{Again, Blocked, Cycle, Has, HoldingThread, cycles};
+pub use blocked::{Again, Blocked, By, Cycle, Has, HoldingStrand, HoldingThread, cycles};
 pub use labels::Labels;
 pub use names::{Describe, is_wrapper, own_function};
 pub use sum::{Functions, Lock, Stat, Sum};
 
 use crate::names::Names;
 use anyhow::bail;
+use carriers::Carriers;
 use collect::Collect;
 use heddle_calls::Loose;
 use heddle_strands::{Analysis, Unresolved};
@@ -66,10 +68,11 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
     let mut blocked = Vec::new();
     let mut sums = BTreeMap::new();
     let mut describe = Describe::new(trace);
+    let mut carriers = Carriers::default();
     let mut spans = vec![Nanos(0); trace.processes().len()];
     for (process, collect) in decoded.sinks {
         spans[process] = spans[process].max(collect.span());
-        collect.finish(&mut describe, &mut sums, &mut blocked);
+        carriers.add(collect.finish(&mut describe, &mut sums, &mut blocked));
     }
     // A flight recorder's snapshot has waits, and no counts.
     if !asked && sums.is_empty() && blocked.is_empty() {
@@ -80,7 +83,7 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
     }
     let whole = trace.lost_counts().operations == 0 && counted.iter().all(Objects::whole);
     let names = &mut names.borrow_mut();
-    complete::complete(&mut blocked, &counted, names, &describe, &lives);
+    complete::complete(&mut blocked, &counted, names, &describe, &lives, &carriers);
     let locks = sum::locks(sums, &counted, names, &describe);
     let listed = locks.iter().all(|lock| lock.taken.is_some());
     Ok(Waits {

@@ -42,6 +42,15 @@ pub enum Section {
     Suspended(StrandId, Nanos),
 }
 
+/// The strand that has a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carrier {
+    pub strand: StrandId,
+    /// The thread that runs it, or that ran it last.
+    pub thread: usize,
+    pub suspended: bool,
+}
+
 impl Stacks {
     /// A thread has an event of this strand.
     pub fn runs(&mut self, thread: usize, strand: StrandId) {
@@ -137,6 +146,11 @@ impl Stacks {
         self.weave.contains(&thread)
     }
 
+    /// Those that have.
+    pub fn weaving(&self) -> impl Iterator<Item = usize> {
+        self.weave.iter().copied()
+    }
+
     /// Since when a strand is suspended.
     pub fn since(&self, strand: StrandId) -> Option<Nanos> {
         self.suspended.get(&strand).map(|&(_, since)| since)
@@ -204,6 +218,62 @@ impl Stacks {
                 .filter(|&(rank, _)| rank < certain)
                 .map(|(_, strand)| Section::Running(strand)),
         }
+    }
+}
+
+impl Stacks {
+    /// The strand that has a lock which `thread` has taken, be it suspended or gone on on another
+    /// thread; `None`: that is not known. The parameters are those of [`Stacks::section`].
+    pub fn carrier(
+        &self,
+        process: usize,
+        thread: usize,
+        held_since: Nanos,
+        certain: usize,
+        mut rank: impl FnMut(StrandId) -> Option<usize>,
+    ) -> Option<Carrier> {
+        let own = StrandId::of_thread(process, thread);
+        if !self.weaves(thread) {
+            return Some(Carrier {
+                strand: own,
+                thread,
+                suspended: false,
+            });
+        }
+        let current = self.runs.get(&thread).copied().unwrap_or(own);
+        let running = self.chain(current).into_iter();
+        let gone = [&self.of_thread, &self.moved].into_iter();
+        let gone = gone.flat_map(|sets| sets.get(&thread).into_iter());
+        // A strand that has rested since before the lock was taken has not taken it.
+        let gone = gone.flat_map(|set| set.iter().rev());
+        let gone = gone.filter(|&&(since, _)| since >= held_since);
+        let all: Vec<_> = running
+            .chain(gone.map(|&(_, strand)| strand))
+            .take(MOST + 1)
+            .collect();
+        let ranked = all
+            .iter()
+            .filter_map(|&strand| Some((rank(strand)?, strand)));
+        let ranked: Vec<_> = ranked.collect();
+        let &(least, strand) = ranked.iter().min_by_key(|&&(rank, _)| rank)?;
+        let mut others = ranked.iter();
+        let is_one = !others.any(|&(rank, other)| rank == least && other != strand);
+        if all.len() > MOST || least >= certain || !is_one {
+            return None;
+        }
+        let suspended = self.suspended.get(&strand).map(|&(thread, _)| thread);
+        let mut running = self.runs.iter().filter(|(_, current)| {
+            !self.suspended.contains_key(current) && self.chain(**current).contains(&strand)
+        });
+        let thread = match suspended {
+            Some(thread) => thread,
+            None => *running.next().filter(|_| running.next().is_none())?.0,
+        };
+        Some(Carrier {
+            strand,
+            thread,
+            suspended: suspended.is_some(),
+        })
     }
 }
 
@@ -282,6 +352,35 @@ mod tests {
         assert_eq!(section(&stacks, 0, &[(8, 1), (9, 0)]), here);
         stacks.ended(strand(8));
         assert_eq!(section(&stacks, 0, &[(8, 0), (9, 0)]), here);
+    }
+
+    #[test]
+    fn a_lock_goes_with_the_strand_that_took_it_where_that_is_one() {
+        let carrier = |stacks: &Stacks, ranks: &[(usize, usize)]| {
+            let rank = |at: StrandId| {
+                let mut all = ranks.iter();
+                let found = all.find(|(number, _)| strand(*number) == at);
+                found.map(|&(_, rank)| rank)
+            };
+            stacks.carrier(0, THREAD, Nanos(0), 1, rank)
+        };
+        let has = |number, thread, suspended| {
+            Some(Carrier {
+                strand: strand(number),
+                thread,
+                suspended,
+            })
+        };
+        let mut stacks = woven();
+        assert_eq!(carrier(&stacks, &[(8, 0)]), has(8, THREAD, true));
+        assert_eq!(carrier(&stacks, &[(9, 0)]), has(9, THREAD, false));
+        assert_eq!(carrier(&stacks, &[(8, 0), (9, 0)]), None);
+        // A caller may be one that both have in common.
+        assert_eq!(carrier(&stacks, &[(8, 1)]), None);
+        stacks.resumed(strand(8), THREAD + 1);
+        assert_eq!(carrier(&stacks, &[(8, 0)]), has(8, THREAD + 1, false));
+        stacks.suspended(strand(8), THREAD + 1, Nanos(20));
+        assert_eq!(carrier(&stacks, &[(8, 0)]), has(8, THREAD + 1, true));
     }
 
     #[test]

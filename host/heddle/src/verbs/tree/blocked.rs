@@ -3,8 +3,9 @@
 use crate::names::{Length, Names};
 use crate::notes;
 use crate::screen;
-use crate::waits::{self, Again, Blocked, Cycle, Has, HoldingThread, cycles};
+use crate::waits::{self, Again, Blocked, By, Cycle, Has, HoldingStrand, HoldingThread, cycles};
 use heddle_trace_file::{ObjectKind, Trace};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -35,20 +36,33 @@ fn print(out: &mut dyn Write, blocked: &[Blocked]) -> io::Result<()> {
 
 /// Strands each of which waits for what the next one has.
 fn circle(out: &mut dyn Write, blocked: &[Blocked], cycle: &Cycle) -> io::Result<()> {
-    let who = match cycle.len() {
+    let waits = || cycle.iter().map(|&index| &blocked[index]);
+    let holders = || waits().filter_map(Blocked::held_by);
+    let strands = waits().map(|wait| wait.strand);
+    let strands: BTreeSet<_> = strands.chain(holders().map(|holder| holder.id)).collect();
+    let who = match strands.len() {
         1 => "a strand waits for itself".to_owned(),
         several => format!("{several} strands wait for one another"),
     };
-    match cycle.iter().any(|&index| blocked[index].timed) {
-        true => writeln!(out, "circle until a time-out: {who}")?,
-        false => writeln!(out, "deadlock: {who}")?,
+    if waits().any(|wait| wait.timed) {
+        writeln!(out, "circle until a time-out: {who}")?;
+    } else if holders().any(|holder| holder.suspended) {
+        // Which threads may go on with it is the scheduler's business.
+        writeln!(
+            out,
+            "deadlock, unless another thread resumes what is suspended: {who}"
+        )?;
+    } else {
+        writeln!(out, "deadlock: {who}")?;
     }
     let next = cycle.iter().cycle().skip(1);
     for (&index, &next) in cycle.iter().zip(next) {
         let (wait, holder) = (&blocked[index], &blocked[next].label);
-        let has = match wait.kind {
-            Some(ObjectKind::Thread) => format!("which is {holder}"),
-            _ => format!("which {holder} has"),
+        let has = match (wait.kind, wait.held_by()) {
+            (Some(ObjectKind::Thread), _) => format!("which is {holder}"),
+            (_, None) => format!("which {holder} has"),
+            (_, Some(strand)) if strand.suspended => format!("which {}, has", carried(strand)),
+            (_, Some(strand)) => format!("which {} has", carried(strand)),
         };
         let until = if wait.timed { UNTIL } else { "" };
         writeln!(
@@ -147,19 +161,17 @@ fn holding(kind: ObjectKind, has: &Has) -> String {
     };
     match has {
         Has::Taker(thread) => format!(
-            "{verb} {}{}; whether it is to give it back is not known: no post came yet",
-            thread.name,
-            how(thread)
+            "{verb} {}; whether it is to give it back is not known: no post came yet",
+            holder(thread)
         ),
         Has::Thread(thread) => {
-            let (name, how) = (&thread.name, how(thread));
             let ended = match (thread.ended && !thread.at_begin, kind) {
                 (false, _) => "",
                 // Whoever took a semaphore need not be the one that gives it back.
                 (true, ObjectKind::Semaphore) => ", which has ended",
                 (true, _) => ", which has ended and so never lets go of it",
             };
-            let first = format!("{verb} {name}{how}{ended}");
+            let first = format!("{verb} {}{ended}", holder(thread));
             match (thread.beside, &thread.other) {
                 (0, _) => first,
                 (_, Some(other)) => format!("{first}, and by {other}"),
@@ -177,6 +189,27 @@ fn holding(kind: ObjectKind, has: &Has) -> String {
         }
         Has::Nobody(last) => format!("nobody holds it any more: {last} has let go of it"),
         Has::NotKnown(why) => format!("who holds it is not known: {why}"),
+    }
+}
+
+/// Who has an object, and how it got that.
+fn holder(thread: &HoldingThread) -> String {
+    let how = how(thread);
+    match &thread.by {
+        By::Own => format!("{}{how}", thread.name),
+        By::Strand(strand) => format!("{}{how}", carried(strand)),
+        By::NotKnown => format!(
+            "{}{how}; which of its fibers or coroutines has it is not known",
+            thread.name
+        ),
+    }
+}
+
+/// A strand, and the thread that runs it.
+fn carried(strand: &HoldingStrand) -> String {
+    match strand.suspended {
+        true => format!("{}, suspended on {}", strand.label, strand.thread),
+        false => format!("{} on {}", strand.label, strand.thread),
     }
 }
 
