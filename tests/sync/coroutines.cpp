@@ -79,14 +79,19 @@ void begin_turn(long turn) {
   waiter = 0;
 }
 
-// Nothing in the section suspends it; it is suspended behind.
+// Nothing in the section suspends it; it is suspended behind. That the section's call begins anew
+// each time shows that the coroutine was not suspended in it before.
+CALLED void run_section(long turn) {
+  pthread_mutex_lock(&ledger);
+  taken = turn;
+  until_asleep(waiter);
+  pthread_mutex_unlock(&ledger);
+}
+
 CALLED Task runs() {
   for (long turn = 1; turn <= kTurns; ++turn) {
     begin_turn(turn);
-    pthread_mutex_lock(&ledger);
-    taken = turn;
-    until_asleep(waiter);
-    pthread_mutex_unlock(&ledger);
+    run_section(turn);
     co_await std::suspend_always();
   }
 }
@@ -100,6 +105,20 @@ CALLED Task suspends() {
     suspended = true;
     co_await std::suspend_always();
     suspended = false;
+    pthread_mutex_unlock(&ledger);
+    co_await std::suspend_always();
+  }
+}
+
+// The same, but it has gone on when the other thread comes: looks behind the resumption tell
+// nothing of the suspension before it.
+CALLED Task suspends_before() {
+  for (long turn = 1; turn <= kTurns; ++turn) {
+    begin_turn(turn);
+    pthread_mutex_lock(&ledger);
+    co_await std::suspend_always();
+    taken = turn;
+    until_asleep(waiter);
     pthread_mutex_unlock(&ledger);
     co_await std::suspend_always();
   }
@@ -169,15 +188,19 @@ CALLED Task steps() {
   }
 }
 
+CALLED void resume_within(const Task& other, long turn) {
+  pthread_mutex_lock(&ledger);
+  taken = turn;
+  other.handle.resume();
+  until_asleep(waiter);
+  pthread_mutex_unlock(&ledger);
+}
+
 CALLED Task resumes() {
   const Task other = steps();
   for (long turn = 1; turn <= kTurns; ++turn) {
     begin_turn(turn);
-    pthread_mutex_lock(&ledger);
-    taken = turn;
-    other.handle.resume();
-    until_asleep(waiter);
-    pthread_mutex_unlock(&ledger);
+    resume_within(other, turn);
     co_await std::suspend_always();
   }
 }
@@ -320,6 +343,8 @@ int main(int count, char** arguments) {
     weave(runs(), computes());
   } else if (scenario == "suspends") {
     weave(suspends(), computes());
+  } else if (scenario == "suspends-before") {
+    weave(suspends_before(), computes());
   } else if (scenario == "suspends-after") {
     weave(suspends_after(), computes());
   } else if (scenario == "moves") {

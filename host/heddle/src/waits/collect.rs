@@ -279,12 +279,29 @@ impl<'a> Collect<'a> {
     }
 
     /// On which strand of its thread the section is in which a holder has taken an object.
+    /// `None`: that is not known, nor whether the strand has been suspended in the section before.
     fn section(&self, key: Key, holder: &Holder, thread: usize, time: Nanos) -> Option<Section> {
         let (process, held_since) = (self.process, self.held_since(key));
         let stacks = &self.stacks;
         self.ranked(holder, time, |certain, rank| {
             let first = |strand| self.first(strand, rank);
-            stacks.section(process, thread, held_since, certain, first)
+            let section = stacks.section(process, thread, held_since, certain, first)?;
+            let Section::Running(strand) = section else {
+                return Some(section);
+            };
+            // If somebody else took the lock while it was suspended, or later, it has taken the lock
+            // since it went on.
+            let rest = stacks.rested(strand).filter(|rest| rest.since > held_since);
+            let Some(rest) = rest else {
+                return Some(section);
+            };
+            // So it has in a call that began after that. A coroutine's own begins each time.
+            let least = self.first(strand, rank);
+            let calls = self.open.get(&strand).into_iter().flatten();
+            let mut takers = calls.filter(|&&call| rank(call) == least);
+            let runs_on =
+                takers.all(|&(function, enter)| enter >= rest.until && !stacks.is_body(function));
+            runs_on.then_some(section)
         })
     }
 
@@ -600,8 +617,8 @@ fn pop_if(waiting: &mut Vec<Open>, is: impl FnOnce(&Open) -> bool) -> Option<Ope
 }
 
 impl Sink for Collect<'_> {
-    fn resumed(&mut self, strand: StrandId, _: Option<StrandId>, thread: usize, _: Nanos) {
-        self.stacks.resumed(strand, thread);
+    fn resumed(&mut self, strand: StrandId, _: Option<StrandId>, thread: usize, time: Nanos) {
+        self.stacks.resumed(strand, thread, time);
         self.runs(thread, strand);
     }
 
@@ -625,7 +642,8 @@ impl Sink for Collect<'_> {
     }
 
     fn enter(&mut self, call: &Call) {
-        self.stacks.enter(call.strand, call.thread, call.body);
+        self.stacks
+            .enter(call.strand, call.thread, call.function, call.body);
         self.runs(call.thread, call.strand);
         let calls = self.open.entry(call.strand).or_default();
         calls.push((call.function, call.enter));

@@ -185,6 +185,29 @@ mod tests {
     }
 
     #[test]
+    fn of_a_holder_that_was_suspended_before_a_wait_it_is_not_known_whether_with_the_lock() {
+        let found = looks(true, |thread| {
+            goes_away(thread, 50, 80);
+            thread
+                .enter(90, OTHER, FROM, STACKS[0] - 8)
+                .exit(95, OTHER, FROM, STACKS[0] - 8);
+            lets_go(thread, 150);
+        });
+        assert_eq!(found, (0, 0));
+    }
+
+    #[test]
+    fn a_call_that_takes_the_lock_after_its_fiber_went_on_was_not_suspended_with_it() {
+        let found = looks(true, |thread| {
+            thread.exit(40, SECTION, FROM, STACKS[0]);
+            goes_away(thread, 50, 80);
+            thread.enter(90, SECTION, FROM, STACKS[0]);
+            lets_go(thread, 150);
+        });
+        assert_eq!(found, (1, 0));
+    }
+
+    #[test]
     fn a_holder_whose_thread_went_back_to_it_before_its_next_event_is_not_known() {
         let found = looks(false, |thread| {
             // Nothing tells of the switches, and the next event is the fiber's own.

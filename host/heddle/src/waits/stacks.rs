@@ -28,6 +28,10 @@ pub struct Stacks {
     moves: FxHashMap<StrandId, Vec<(usize, Nanos)>>,
     /// The function that a coroutine ran last: none of its calls is open while it is suspended.
     bodies: FxHashMap<StrandId, (Addr, Nanos)>,
+    /// Since when strands that have gone on were suspended last.
+    rested: FxHashMap<StrandId, Rest>,
+    /// The functions of coroutines.
+    of_coroutines: FxHashSet<Addr>,
     /// Threads that have run strands other than their own.
     weave: FxHashSet<usize>,
 }
@@ -40,6 +44,13 @@ pub enum Section {
     /// On one that is suspended since then, as far as events tell: its thread may have gone back to
     /// it after its latest event.
     Suspended(StrandId, Nanos),
+}
+
+/// A time in which a strand was suspended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    pub since: Nanos,
+    pub until: Nanos,
 }
 
 /// The strand that has a lock.
@@ -72,13 +83,16 @@ impl Stacks {
     }
 
     /// A strand goes on, and those on whose stack it runs.
-    pub fn resumed(&mut self, strand: StrandId, thread: usize) {
+    pub fn resumed(&mut self, strand: StrandId, thread: usize, time: Nanos) {
         if let Some(&before) = self.runs.get(&thread) {
             self.before.insert(thread, before);
         }
         for strand in self.chain(strand) {
             let rested = self.suspended.get(&strand).copied();
             self.forget_suspended(strand);
+            if let Some((_, since)) = rested {
+                self.rested.insert(strand, Rest { since, until: time });
+            }
             if let Some((from, since)) = rested.filter(|&(from, _)| from != thread) {
                 self.moved.entry(from).or_default().insert((since, strand));
                 self.moves.entry(strand).or_default().push((from, since));
@@ -117,7 +131,10 @@ impl Stacks {
     }
 
     /// A call begins; `body`: of a coroutine's function.
-    pub fn enter(&mut self, strand: StrandId, thread: usize, body: bool) {
+    pub fn enter(&mut self, strand: StrandId, thread: usize, function: Addr, body: bool) {
+        if body {
+            self.of_coroutines.insert(function);
+        }
         let before = self.before.remove(&thread);
         if let Some(before) = before.filter(|&before| body && before != strand) {
             self.around.insert(strand, before);
@@ -139,6 +156,7 @@ impl Stacks {
         self.forget_moved(strand);
         self.around.remove(&strand);
         self.bodies.remove(&strand);
+        self.rested.remove(&strand);
     }
 
     /// Whether a thread has run other strands than its own.
@@ -154,6 +172,16 @@ impl Stacks {
     /// Since when a strand is suspended.
     pub fn since(&self, strand: StrandId) -> Option<Nanos> {
         self.suspended.get(&strand).map(|&(_, since)| since)
+    }
+
+    /// When a strand that runs was suspended last, if it has been.
+    pub fn rested(&self, strand: StrandId) -> Option<Rest> {
+        self.rested.get(&strand).copied()
+    }
+
+    /// Whether this is the function of coroutines.
+    pub fn is_body(&self, function: Addr) -> bool {
+        self.of_coroutines.contains(&function)
     }
 
     /// The function of a coroutine that is suspended.
@@ -299,9 +327,9 @@ mod tests {
     /// A thread that has gone from a fiber to another.
     fn woven() -> Stacks {
         let mut stacks = Stacks::default();
-        stacks.resumed(strand(8), THREAD);
+        stacks.resumed(strand(8), THREAD, Nanos(0));
         stacks.suspended(strand(8), THREAD, Nanos(10));
-        stacks.resumed(strand(9), THREAD);
+        stacks.resumed(strand(9), THREAD, Nanos(0));
         stacks
     }
 
@@ -332,6 +360,15 @@ mod tests {
     }
 
     #[test]
+    fn it_is_known_when_a_strand_that_runs_was_suspended_last() {
+        let mut stacks = woven();
+        assert_eq!(stacks.rested(strand(8)), None);
+        stacks.resumed(strand(8), THREAD, Nanos(20));
+        let (since, until) = (Nanos(10), Nanos(20));
+        assert_eq!(stacks.rested(strand(8)), Some(Rest { since, until }));
+    }
+
+    #[test]
     fn who_rests_since_before_a_lock_was_taken_has_not_taken_it() {
         let stacks = woven();
         assert_eq!(section(&stacks, 11, &[(8, 0)]), None);
@@ -344,7 +381,7 @@ mod tests {
     #[test]
     fn a_strand_that_has_gone_to_another_thread_may_have_the_lock_with_it() {
         let mut stacks = woven();
-        stacks.resumed(strand(8), THREAD + 1);
+        stacks.resumed(strand(8), THREAD + 1, Nanos(0));
         let here = Some(Section::Running(strand(9)));
         assert_eq!(section(&stacks, 0, &[(8, 0), (9, 0)]), None);
         // It went before the lock was taken, or another function's section is within its own.
@@ -377,7 +414,7 @@ mod tests {
         assert_eq!(carrier(&stacks, &[(8, 0), (9, 0)]), None);
         // A caller may be one that both have in common.
         assert_eq!(carrier(&stacks, &[(8, 1)]), None);
-        stacks.resumed(strand(8), THREAD + 1);
+        stacks.resumed(strand(8), THREAD + 1, Nanos(0));
         assert_eq!(carrier(&stacks, &[(8, 0)]), has(8, THREAD + 1, false));
         stacks.suspended(strand(8), THREAD + 1, Nanos(20));
         assert_eq!(carrier(&stacks, &[(8, 0)]), has(8, THREAD + 1, true));
@@ -386,18 +423,18 @@ mod tests {
     #[test]
     fn a_strand_runs_while_a_coroutine_runs_on_its_stack_and_rests_with_it() {
         let mut stacks = woven();
-        stacks.resumed(strand(20), THREAD);
-        stacks.enter(strand(20), THREAD, true);
+        stacks.resumed(strand(20), THREAD, Nanos(0));
+        stacks.enter(strand(20), THREAD, Addr(1), true);
         assert_eq!(
             section(&stacks, 0, &[(9, 0)]),
             Some(Section::Running(strand(9)))
         );
         let both = [strand(20), strand(9)];
         assert_eq!(stacks.suspended(strand(20), THREAD, Nanos(30)), both);
-        stacks.resumed(strand(8), THREAD);
+        stacks.resumed(strand(8), THREAD, Nanos(0));
         assert_eq!(stacks.since(strand(9)), Some(Nanos(30)));
         stacks.suspended(strand(8), THREAD, Nanos(40));
-        stacks.resumed(strand(20), THREAD);
+        stacks.resumed(strand(20), THREAD, Nanos(0));
         assert_eq!(stacks.since(strand(9)), None);
         // Its own call ends first if it alone is suspended.
         stacks.leave_body(strand(20), THREAD, (Addr(1), Nanos(20)));
