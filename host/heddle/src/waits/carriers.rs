@@ -1,5 +1,5 @@
-//! Which strands have the locks that are waited for when the records end: what is recorded of a lock
-//! names the thread that took it, which may have run several strands.
+//! Which strands have the locks that are waited for when the records end: what is recorded of a
+//! lock names the thread that took it, which may have run several strands.
 
 use super::blocked::{By, HoldingStrand, HoldingThread};
 use super::key::Key;

@@ -5,7 +5,7 @@ use super::blocked::Blocked;
 use super::carriers::Carriers;
 use super::key::Key;
 use super::lives::Lives;
-use super::names::{Describe, Met, own_function};
+use super::names::{Describe, Met, own_function, takes_locks};
 use super::stacks::{Carrier, Section, Stacks};
 use super::sum::Sum;
 use super::waiters::{Latest, Waiters};
@@ -289,8 +289,8 @@ impl<'a> Collect<'a> {
             let Section::Running(strand) = section else {
                 return Some(section);
             };
-            // If somebody else took the lock while it was suspended, or later, it has taken the lock
-            // since it went on.
+            // If somebody else took the lock while it was suspended, or later, it has taken the
+            // lock since it went on.
             let rest = stacks.rested(strand).filter(|rest| rest.since > held_since);
             let Some(rest) = rest else {
                 return Some(section);
@@ -332,7 +332,9 @@ impl<'a> Collect<'a> {
             let is_it = |site: &Rc<Location>| {
                 (&site.module, &site.name) == (&function.module, &function.name)
             };
-            sites.iter().position(is_it)
+            // A call of std::mutex::lock that is open has not taken the lock: it waits.
+            let at = sites.iter().position(is_it)?;
+            (!takes_locks(&function)).then_some(at)
         })
     }
 

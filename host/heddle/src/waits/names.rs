@@ -48,7 +48,7 @@ fn is_gthread(symbol: &str) -> bool {
 
 /// Whether a function is a part of the C++ library that takes locks for who calls it, and so never
 /// has the program's own code within it, as what runs a thread's function may have.
-fn takes_locks(function: &Location) -> bool {
+pub fn takes_locks(function: &Location) -> bool {
     const BEGINNINGS: [&str; 14] = [
         "std::lock(",
         "std::try_lock(",
