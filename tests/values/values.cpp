@@ -186,6 +186,19 @@ CALLED int day(Date value, int behind) {
   touch(&behind);
   return value.day;
 }
+// What the function puts in the place of a parameter at once is not what it was given.
+CALLED int replaced(int value, double by, bool set) {
+  value = 99;
+  by = 2.5;
+  set = true;
+  asm volatile("" : : "r"(value), "x"(by), "r"(static_cast<int>(set)) : "memory");
+  return value;
+}
+CALLED int moved(int value, int by) {
+  value = by;
+  asm volatile("" : : "r"(value) : "memory");
+  return value;
+}
 CALLED Four scaled(int behind, Four value, float by) {
   effects = effects + behind;
   return value * by;
@@ -396,6 +409,8 @@ int main() {
   spread({'a', {7, 0, 9}}, -100.5, 1000);
   first({-3, 4});
   day({2002, 2, 12}, 3);
+  replaced(1, 1.5, false);
+  moved(1, 2);
   scaled(3, Four{1, 2, 3, -4}, 0.5f);
   lanes({Four{5, 6, 7, 8}}, 2.5, 3);
   packed({'p', -70000}, 3);

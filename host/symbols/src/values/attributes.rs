@@ -1,7 +1,7 @@
 //! Attributes of entries.
 
 use crate::coroutines::Slice;
-use gimli::{AttributeValue, Expression, UnitOffset, UnitRef, constants as c};
+use gimli::{AttributeValue, Expression, RawLocListEntry, UnitOffset, UnitRef, constants as c};
 
 /// The location that a list has for an address.
 pub fn location_at<'a>(
@@ -18,6 +18,47 @@ pub fn location_at<'a>(
         }
     }
     Ok(None)
+}
+
+/// The location that a list has for a function's entry, its address `start`.
+///
+/// Where the function's first statement gives a parameter another value, GCC's list has two
+/// locations that begin there: the first one, of the argument, holds for no instruction at all, and
+/// the second one for those behind. At the first instruction that has not happened yet.
+pub fn location_at_entry<'a>(
+    unit: UnitRef<Slice<'a>>,
+    list: AttributeValue<Slice<'a>>,
+    start: u64,
+) -> gimli::Result<Option<Expression<Slice<'a>>>> {
+    let Some(offset) = unit.attr_locations_offset(list)? else {
+        return Ok(None);
+    };
+    // Of such a range gimli's other iterator tells nothing.
+    let mut entries = unit.raw_locations(offset)?;
+    let mut base = unit.low_pc;
+    while let Some(entry) = entries.next()? {
+        let (begin, data) = match entry {
+            RawLocListEntry::BaseAddress { addr } => {
+                base = addr;
+                continue;
+            }
+            RawLocListEntry::BaseAddressx { addr } => {
+                base = unit.address(addr)?;
+                continue;
+            }
+            RawLocListEntry::AddressOrOffsetPair { begin, data, .. }
+            | RawLocListEntry::OffsetPair { begin, data, .. } => (base.wrapping_add(begin), data),
+            RawLocListEntry::StartEnd { begin, data, .. }
+            | RawLocListEntry::StartLength { begin, data, .. } => (begin, data),
+            RawLocListEntry::StartxEndx { begin, data, .. }
+            | RawLocListEntry::StartxLength { begin, data, .. } => (unit.address(begin)?, data),
+            RawLocListEntry::DefaultLocation { data } => (start, data),
+        };
+        if begin == start {
+            return Ok(Some(data));
+        }
+    }
+    location_at(unit, list, start)
 }
 
 /// An entry's attribute, or that of the entry that it refers to for what it does not say itself.

@@ -10,9 +10,11 @@
 //!   that the hook is called with.
 //!   A register that the code before the call has narrowed holds no structure ([`narrowed`]), and
 //!   what that code has not stored is not in the frame ([`stored`]).
-//! - `-mfentry`, enter: the function's first instruction. Locations that hold from there on are
-//!   taken; where debug information names the place at which an unoptimised function is going to
-//!   store a parameter, the ABI tells where it is passed ([`abi`]).
+//! - `-mfentry`, enter: the function's first instruction, at which the ABI tells where a parameter
+//!   is passed ([`abi`]), and debug information must not contradict it: the first location that
+//!   begins there, as a later one may be of what the function puts in its place. Where debug
+//!   information names the place at which an unoptimised function is going to store a parameter, it
+//!   is not there yet.
 //! - `-minstrument-return=call`: the hook is called right before the return, so the ABI tells.
 //!   Before a tail call there is no result yet.
 //! - `-finstrument-functions`, exit: the code behind the call tells ([`result`]).
@@ -36,7 +38,7 @@ use crate::coroutines::{Slice, Unusable, cfa};
 use crate::enter_calls::returns_of;
 use crate::unpack::Unpacking;
 use crate::{SymbolTable, coroutine_part};
-use attributes::location_at;
+use attributes::{location_at, location_at_entry};
 use gimli::{AttributeValue, DebugInfoOffset, DwarfSections, EndianSlice, LittleEndian};
 use gimli::{SectionId, UnitRef};
 use heddle_trace_file::{Field, Missing, Of, Step, Type};
@@ -433,10 +435,17 @@ impl<'d> Finder<'_, 'd> {
                         false => place::place(expression, &context)?,
                     }
                 }
-                Some(list) => match location_at(unit, list, pc)? {
-                    Some(expression) => place::place(expression, &context)?,
-                    None => Place::Missing(Missing::OptimisedOut),
-                },
+                Some(list) => {
+                    let start = scope.start().filter(|_| by_entry);
+                    let found = match start {
+                        Some(start) => location_at_entry(unit, list, start)?,
+                        None => location_at(unit, list, pc)?,
+                    };
+                    match found {
+                        Some(expression) => place::place(expression, &context)?,
+                        None => Place::Missing(Missing::OptimisedOut),
+                    }
+                }
                 None => match &parameter.constant {
                     Some(bytes) => Place::Constant(bytes.clone()),
                     None => Place::Missing(Missing::OptimisedOut),
@@ -452,7 +461,7 @@ impl<'d> Finder<'_, 'd> {
             parameters.push((parameter, place));
         }
         for (_, place) in &mut parameters {
-            if otherwise && !matches!(place, Place::Constant(_)) {
+            if otherwise {
                 *place = Place::Missing(Missing::NotKnown);
             }
         }
@@ -597,9 +606,10 @@ fn agreed(told: Place, by_abi: Place, described: &Described) -> Place {
     match (&told, &by_abi) {
         _ if told == by_abi => told,
         _ if is_empty => by_abi,
-        (Place::Constant(_), _) | (_, Place::Missing(_)) if !lacks(&told) => told,
-        // What the function has no use for was passed all the same.
-        _ if lacks(&told) || is_pair => by_abi,
+        (_, Place::Missing(_)) if !lacks(&told) => told,
+        // What the function has no use for was passed all the same, and what is always the same in
+        // it may be what the function itself has put in its place.
+        _ if lacks(&told) || is_pair || matches!(told, Place::Constant(_)) => by_abi,
         _ => Place::Missing(Missing::NotKnown),
     }
 }
