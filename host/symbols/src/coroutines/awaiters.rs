@@ -6,7 +6,8 @@
 use super::flow::Flow;
 use crate::SymbolTable;
 use crate::lines::{Lines, SourceLine};
-use iced_x86::FlowControl;
+use iced_x86::{FlowControl, Instruction};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// The member function, and how the linker's name of a class's has that.
@@ -21,44 +22,61 @@ pub struct Awaited {
     pub line: Option<SourceLine>,
 }
 
-/// The `await_suspend` that is called, or inlined, behind the store at the range's begin, and
-/// before the next store, which is at its end. Of code that several suspension points share, the
-/// line is not known: the debug information is of one of them.
+/// The `await_suspend` that is called, or inlined, behind the store at `store`, and before another
+/// one of `stores`. Of code that several suspension points share, the line is not known: the debug
+/// information is of one of them. An optimiser that moves what the `await_suspend`s of two points
+/// have in common in front of both leaves it with the debug information of one, so nothing is known
+/// where there is something of two behind the store.
 pub fn await_suspend(
     flow: &Flow<'_>,
     (table, lines): (&SymbolTable, Option<&Lines>),
-    stores: Range<u64>,
+    store: u64,
+    stores: &HashSet<u64>,
 ) -> Option<Awaited> {
-    for (instruction, alone) in flow.path(stores.start) {
-        let at = instruction.ip();
-        if at == stores.end {
+    let mut found: Option<Awaited> = None;
+    for step in flow.path(store) {
+        let at = step.instruction.ip();
+        if stores.contains(&at) || (found.is_some() && !step.alone) {
             break;
         }
         let (inlined, line) = match lines.and_then(|lines| lines.outermost(at, MEMBER)) {
             Some((inlined, line)) => (inlined, Some(line)),
             None => (None, None),
         };
-        let line = line.filter(|_| alone);
-        match inlined {
-            // The debug information of shared code is of one place. All are of one type if the
-            // coroutine has no other.
-            Some(Some(name)) => {
-                let all = lines?.inlined(flow.range(), MEMBER);
-                let certain = alone || all.iter().all(|(_, _, other)| *other == name);
-                return certain.then_some(Awaited { name, line });
-            }
+        let line = line.filter(|_| step.alone);
+        let name = match inlined {
             Some(None) => continue,
-            None => {}
-        }
-        if instruction.flow_control() == FlowControl::Call
-            && let Some(name) = table.find(instruction.near_branch_target())
-            && name.contains(MANGLED)
-        {
-            let name = name.to_owned();
-            return Some(Awaited { name, line });
+            Some(name) => name,
+            None => called(&step.instruction, table),
+        };
+        let Some(name) = name else { continue };
+        match &found {
+            Some(found) if found.name != name || found.line != line => return None,
+            Some(_) => {}
+            None if !step.always => return None,
+            None => {
+                // The debug information of shared code is of one place. All are of one type if the
+                // coroutine has no other.
+                let all = || lines.map(|lines| lines.inlined(flow.range(), MEMBER));
+                let is_only = || all().is_some_and(|all| all.iter().all(|it| it.2 == name));
+                let is_called = step.instruction.flow_control() == FlowControl::Call;
+                if !step.alone && !is_called && !is_only() {
+                    return None;
+                }
+                found = Some(Awaited { name, line });
+            }
         }
     }
-    None
+    found
+}
+
+/// The linker's name of the `await_suspend` that an instruction calls.
+fn called(instruction: &Instruction, table: &SymbolTable) -> Option<String> {
+    let is_call = instruction.flow_control() == FlowControl::Call;
+    let name = table
+        .find(instruction.near_branch_target())
+        .filter(|_| is_call)?;
+    name.contains(MANGLED).then(|| name.to_owned())
 }
 
 /// The `await_suspend` that is inlined nearest to the store, between the stores before and behind

@@ -101,18 +101,22 @@ impl<'a> Flow<'a> {
         all.into_iter().take_while(|it| it.code() != Code::INVALID)
     }
 
-    /// The instructions that run after the one at `from`, up to a branch that may go either way.
-    /// With each: whether it runs after this one alone. An optimiser lets several places share
-    /// instructions that are alike, which then stand behind a jump or where one leads.
-    pub fn path(&self, from: u64) -> impl Iterator<Item = (Instruction, bool)> {
-        let (mut next, mut alone, mut last) = (Some(from), true, from);
+    /// The instructions that run after the one at `from`, or may: behind a branch that may go either
+    /// way, those that do where it is not taken.
+    pub fn path(&self, from: u64) -> impl Iterator<Item = Step> {
+        let (mut next, mut alone, mut always, mut last) = (Some(from), true, true, from);
         let instructions = std::iter::from_fn(move || {
             let at = next?;
             let instruction = self.instructions(at).next()?;
             alone &= last == at || self.loops(from, last..at);
             last = at;
+            let each_time = always;
             next = match instruction.flow_control() {
                 FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall => {
+                    Some(instruction.next_ip())
+                }
+                FlowControl::ConditionalBranch => {
+                    always = false;
                     Some(instruction.next_ip())
                 }
                 FlowControl::UnconditionalBranch => {
@@ -123,10 +127,24 @@ impl<'a> Flow<'a> {
                 }
                 _ => None,
             };
-            Some((instruction, alone))
+            Some(Step {
+                instruction,
+                alone,
+                always: each_time,
+            })
         });
         instructions.skip(1).take(FOLLOWED)
     }
+}
+
+/// An instruction on a path.
+pub struct Step {
+    pub instruction: Instruction,
+    /// It runs after the path's first instruction alone. An optimiser lets several places share
+    /// instructions that are alike, which then stand behind a jump or where one leads.
+    pub alone: bool,
+    /// It runs each time: it is not behind a branch that may go either way.
+    pub always: bool,
 }
 
 /// Where a branch leads that is told by its distance.
@@ -156,7 +174,7 @@ mod tests {
         let flow = Flow::of(&code, 0x100, &[]);
         let path = |from: u64| {
             let path = flow.path(0x100 + from);
-            path.map(|(it, alone)| (it.ip() - 0x100, alone))
+            path.map(|it| (it.instruction.ip() - 0x100, it.alone))
                 .collect::<Vec<_>>()
         };
         assert_eq!(path(0), [(1, true), (2, false), (7, false), (8, false)]);
@@ -181,13 +199,14 @@ mod tests {
         ];
         let own = |others: &[(&[u8], u64)]| {
             let flow = Flow::of(&code, 0x100, others);
-            flow.path(0x100).map(|(_, alone)| alone).collect::<Vec<_>>()
+            let path = flow.path(0x100).take(2);
+            path.map(|it| (it.alone, it.always)).collect::<Vec<_>>()
         };
-        assert_eq!(own(&[]), [true, true]);
+        assert_eq!(own(&[]), [(true, true), (true, true)]);
         // A branch of another part of the function leads to 4.
         assert_eq!(
             own(&[(&[0xe9, 0xff, 0xfe, 0xff, 0xff], 0x200)]),
-            [false, false]
+            [(false, true), (false, true)]
         );
     }
 }

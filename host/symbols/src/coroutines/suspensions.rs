@@ -59,12 +59,13 @@ pub(crate) fn suspension_points(
     let moved = moved.filter_map(|part| Some((code_in(&file, part)?, part.start)));
     let flow = Flow::of(code, body.code.start, &moved.collect::<Vec<_>>());
     let stores = stores(code, body.code.start, offset, &flow).collect::<Vec<_>>();
+    let all = stores.iter().map(|&(at, _)| at).collect::<HashSet<_>>();
     let ends = lines.and_then(|lines| lines.ends(body.code.clone()));
     let last = stores.iter().filter_map(|&(_, index)| index).max();
     let found = stores.iter().enumerate().map(|(number, &(at, index))| {
         let next = stores.get(number + 1).map_or(body.code.end, |&(at, _)| at);
         let own = lines.and_then(|lines| lines.find(at));
-        let found = await_suspend(&flow, (table, lines), at..next);
+        let found = await_suspend(&flow, (table, lines), at, &all);
         (index, at..next, own, found)
     });
     let found = found.collect::<Vec<_>>();
