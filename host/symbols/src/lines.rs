@@ -105,6 +105,11 @@ impl Lines {
         Some((inlined, line))
     }
 
+    /// Whether another function is inlined at `address`.
+    pub fn is_inlined(&self, address: u64) -> bool {
+        matches!(self.outer(address), Some((Some(_), _)))
+    }
+
     /// The line of the function's own code at `address`, and the place that is inlined into it.
     fn outer(&self, address: u64) -> Option<(Option<Frame<'_, Reader>>, SourceLine)> {
         let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;

@@ -58,7 +58,10 @@ pub(crate) fn suspension_points(
     let moved = body.moved.iter();
     let moved = moved.filter_map(|part| Some((code_in(&file, part)?, part.start)));
     let flow = Flow::of(code, body.code.start, &moved.collect::<Vec<_>>());
-    let stores = stores(code, body.code.start, offset, &flow).collect::<Vec<_>>();
+    let stores = stores(code, body.code.start, offset, &flow);
+    // What is inlined there may be the beginning of another coroutine, which has its own frame.
+    let is_own = |at| !lines.is_some_and(|lines| lines.is_inlined(at));
+    let stores = stores.filter(|&(at, _)| is_own(at)).collect::<Vec<_>>();
     let all = stores.iter().map(|&(at, _)| at).collect::<HashSet<_>>();
     let ends = lines.and_then(|lines| lines.ends(body.code.clone()));
     let last = stores.iter().filter_map(|&(_, index)| index).max();
