@@ -25,6 +25,12 @@ pub fn short_name(name: &str) -> String {
     if !name.contains(['<', '(', '[', '{']) {
         return name.to_owned();
     }
+    // A thunk that converts what a function returns has hooks of its own, and is not that function.
+    for thunk in THUNKS {
+        if let Some(function) = name.strip_prefix(thunk) {
+            return thunk.to_owned() + &short_name(function);
+        }
+    }
     shortened(name).unwrap_or_else(|| name.to_owned())
 }
 
@@ -54,6 +60,13 @@ fn shortened(name: &str) -> Option<String> {
 }
 
 const INITIALISES: &str = "_GLOBAL__sub_I_";
+
+/// What a readable name begins with that is a thunk's, to the function whose name follows.
+const THUNKS: [&str; 3] = [
+    "covariant return thunk to ",
+    "non-virtual thunk to ",
+    "virtual thunk to ",
+];
 
 /// What a text is a part of.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -170,6 +183,10 @@ mod tests {
         for (name, short) in [
             ("main", "main"),
             ("f()", "f()"),
+            (
+                "covariant return thunk to D<int>::copy(int) const",
+                "covariant return thunk to D::copy(int)",
+            ),
             ("libc.so.6+0x29d68", "libc.so.6+0x29d68"),
             ("int pick<int>(int)", "pick(int)"),
             ("ns::S<std::less<int> >::get() const", "ns::S::get()"),
