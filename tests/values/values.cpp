@@ -199,6 +199,15 @@ CALLED int moved(int value, int by) {
   asm volatile("" : : "r"(value) : "memory");
   return value;
 }
+// At -O2 GCC sets the letter in a register before it calls the hook.
+struct Sixteen {
+  char all[16];
+};
+CALLED Sixteen marked(Sixteen value, int behind) {
+  (void)behind;
+  value.all[1] = 'Y';
+  return value;
+}
 CALLED Four scaled(int behind, Four value, float by) {
   effects = effects + behind;
   return value * by;
@@ -411,6 +420,7 @@ int main() {
   day({2002, 2, 12}, 3);
   replaced(1, 1.5, false);
   moved(1, 2);
+  marked({"fifteen chars.."}, 4);
   scaled(3, Four{1, 2, 3, -4}, 0.5f);
   lanes({Four{5, 6, 7, 8}}, 2.5, 3);
   packed({'p', -70000}, 3);

@@ -8,8 +8,9 @@
 //!   inlined into: the innermost function around it, by debug information, is the one that is
 //!   entered, and the parameters' locations at the call hold. The library compares the function
 //!   that the hook is called with.
-//!   A register that the code before the call has narrowed holds no structure ([`narrowed`]), and
-//!   what that code has not stored is not in the frame ([`stored`]).
+//!   A register that the code before the call has narrowed or changed holds no structure
+//!   ([`narrowed`]), what that code has not stored is not in the frame, and what it has stored over
+//!   in the caller's is not what was given ([`stored`]).
 //! - `-mfentry`, enter: the function's first instruction, at which the ABI tells where a parameter
 //!   is passed ([`abi`]), and debug information must not contradict it: the first location that
 //!   begins there, as a later one may be of what the function puts in its place. Where debug
@@ -475,7 +476,7 @@ impl<'d> Finder<'_, 'd> {
     /// What the code of a scope, up to the one at `end`, leaves of what registers held.
     fn narrowed(&self, scope: &Scope, end: u64) -> Option<Narrowed> {
         let (code, start) = self.code_to(scope, end)?;
-        Some(Narrowed::behind(code, start))
+        Some(Narrowed::behind(code, start, scope.inlined))
     }
 
     /// What the code of a function, up to the one at `end`, has stored in its frame; `inlined`: for

@@ -3,7 +3,8 @@
 //!
 //! Where a function uses one member of a structure only, GCC may extend that in the register which
 //! the structure is in, before it calls the hook: its debug information goes on saying that all of
-//! the structure is there (GCC 12 at -O1 and above). The code tells otherwise.
+//! the structure is there (GCC 12 at -O1 and above). It also sets a member there before it calls the
+//! hook, which is no memory that a call could see. The code tells both.
 
 use super::machine::{At, at, is_high};
 use super::place::Place;
@@ -19,32 +20,48 @@ pub struct Narrowed([u64; 16]);
 
 impl Narrowed {
     /// At the end of code that begins at `address`. Instructions are taken as they lie there: a
-    /// jump can make a value be doubted, but nothing else.
-    pub fn behind(code: &[u8], address: u64) -> Self {
+    /// jump can make a value be doubted, but nothing else. `inlined`: the function was inlined
+    /// there, so the code may put a structure together; another function is given it whole.
+    pub fn behind(code: &[u8], address: u64, inlined: bool) -> Self {
         let mut narrowed = Narrowed([8; 16]);
         let mut factory = InstructionInfoFactory::new();
         let decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
         for instruction in decoder.into_iter().take(MOST) {
-            narrowed.step(&instruction, &mut factory);
+            narrowed.step(&instruction, inlined, &mut factory);
         }
         narrowed
     }
 
-    fn step(&mut self, instruction: &Instruction, factory: &mut InstructionInfoFactory) {
+    fn step(
+        &mut self,
+        instruction: &Instruction,
+        inlined: bool,
+        factory: &mut InstructionInfoFactory,
+    ) {
+        use Mnemonic as M;
         let left = self.left(instruction);
+        let shifts = matches!(
+            instruction.mnemonic(),
+            M::Sar | M::Shr | M::Shl | M::Sarx | M::Shrx | M::Shlx | M::Rol | M::Ror
+        );
         let info = factory.info(instruction);
         for used in info.used_registers() {
             let writes = matches!(
                 used.access(),
                 OpAccess::Write | OpAccess::ReadWrite | OpAccess::CondWrite
             );
-            // A shorter register leaves the rest of the whole one as it is.
-            if let Some(At::General(number)) = at(used.register())
-                && writes
-                && used.register().size() >= 4
-            {
-                self.0[number] = left;
-            }
+            let Some(At::General(number)) = at(used.register()).filter(|_| writes) else {
+                continue;
+            };
+            let changes = used.access() == OpAccess::ReadWrite && !inlined;
+            self.0[number] = match changes {
+                // A member is set there.
+                _ if used.register().size() < 4 => 0,
+                // A member is moved to where it can be used.
+                true if shifts => left.min(4),
+                true => 0,
+                false => left,
+            };
         }
     }
 
@@ -94,11 +111,15 @@ mod tests {
     use super::*;
 
     fn left(code: &[u8], register: u8, bytes: u64) -> bool {
+        left_in(code, register, bytes, false)
+    }
+
+    fn left_in(code: &[u8], register: u8, bytes: u64, inlined: bool) -> bool {
         let place = Place::Register {
             register,
             offset: 0,
         };
-        let narrowed = Narrowed::behind(code, 0x1000);
+        let narrowed = Narrowed::behind(code, 0x1000, inlined);
         narrowed.checked(place.clone(), bytes) == place
     }
 
@@ -120,7 +141,21 @@ mod tests {
         // mov ebx, edi; mov rbx, [rsp + 8]
         let [low, loaded] = [&[0x89, 0xfb][..], &[0x48, 0x8b, 0x5c, 0x24, 8]];
         assert!(!left(low, RBX, 8) && left(&[low, loaded].concat(), RBX, 8));
-        // … mov bl, 1
-        assert!(left(&[&moved[..], &[0xb3, 1]].concat(), RBX, 8));
+    }
+
+    #[test]
+    fn a_structure_of_which_a_member_is_set_is_not_what_was_given() {
+        const RBX: u8 = 3;
+        // mov rbx, rdi
+        let moved = [0x48, 0x89, 0xfb];
+        // … mov bl, 1, and mov bh, 'Y'
+        assert!(!left(&[&moved[..], &[0xb3, 1]].concat(), RBX, 8));
+        assert!(!left(&[&moved[..], &[0xb7, 0x59]].concat(), RBX, 4));
+        // … or rbx, 1, which in an inlined function may put the structure together
+        let or = [&moved[..], &[0x48, 0x83, 0xcb, 1]].concat();
+        assert!(!left(&or, RBX, 4) && left_in(&or, RBX, 8, true));
+        // … sar rbx, 32: the second of two members
+        let second = [&moved[..], &[0x48, 0xc1, 0xfb, 32]].concat();
+        assert!(!left(&second, RBX, 8) && left(&second, RBX, 4));
     }
 }

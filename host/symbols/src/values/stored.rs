@@ -38,6 +38,9 @@ pub struct Stored {
     entered: bool,
     machine: Machine,
     bytes: BTreeSet<Byte>,
+    /// Where in the caller's frame something has been stored on one of the paths at least: so far
+    /// behind the stack pointer at the function's entry.
+    over: BTreeSet<i32>,
 }
 
 impl Stored {
@@ -112,17 +115,23 @@ impl Stored {
             entered,
             machine: Machine::at_entry(),
             bytes: BTreeSet::new(),
+            over: BTreeSet::new(),
         }
     }
 
     /// What holds where two paths meet, at this address.
     fn either(one: Option<Self>, other: Option<Self>, at: u64) -> Option<Self> {
-        let (mut one, other) = match (one, other) {
+        let (mut one, mut other) = match (one, other) {
             (Some(one), Some(other)) => (one, other),
             (one, other) => return one.or(other),
         };
+        one.over.append(&mut other.over);
         if one.from != other.from {
-            return Some(Self::begun(at, false));
+            let over = one.over;
+            return Some(Stored {
+                over,
+                ..Self::begun(at, false)
+            });
         }
         for (held, other) in one.machine.general.iter_mut().zip(other.machine.general) {
             if *held != other {
@@ -176,8 +185,11 @@ impl Stored {
     fn add(&mut self, (base, at): Byte, count: u64) {
         let room = MOST_STORED.saturating_sub(self.bytes.len());
         let bytes = 0..count.min(room as u64) as i32;
-        self.bytes
-            .extend(bytes.map(|byte| (base, at.saturating_add(byte))));
+        let bytes = bytes.map(|byte| at.saturating_add(byte));
+        if base == RSP && self.entered {
+            self.over.extend(bytes.clone().filter(|&at| at >= 0));
+        }
+        self.bytes.extend(bytes.map(|at| (base, at)));
     }
 
     /// The byte so far behind the address that a register holds.
@@ -261,17 +273,24 @@ impl Stored {
         let first = self.address(held, behind);
         let cfa = cfa.filter(|cfa| cfa.register.0 == u16::from(register));
         let there = |byte: i32| {
-            let of_caller = cfa.is_some_and(|cfa| behind + i64::from(byte) >= cfa.offset);
-            let of_caller = of_caller
-                || matches!(first, Some((RSP, at)) if self.entered && at.saturating_add(byte) >= 0);
-            of_caller
-                || match first {
-                    Some((base, at)) if base == RSP || base == ALIGNED || cfa.is_some() => {
-                        self.bytes.contains(&(base, at.saturating_add(byte)))
-                    }
-                    Some(_) => true,
-                    None => cfa.is_none() && register != RSP,
+            // The return address, which is below the canonical frame address, was there at the entry.
+            let behind_cfa = cfa.map(|cfa| behind + i64::from(byte) - cfa.offset);
+            let of_caller = behind_cfa.filter(|&behind| behind >= 0).map(|at| at + 8);
+            let at_entry = match first {
+                Some((RSP, at)) if self.entered => Some(i64::from(at.saturating_add(byte))),
+                _ => None,
+            };
+            let of_caller = of_caller.or(at_entry.filter(|&at| at >= 0));
+            if let Some(at) = of_caller {
+                return i32::try_from(at).is_ok_and(|at| !self.over.contains(&at));
+            }
+            match first {
+                Some((base, at)) if base == RSP || base == ALIGNED || cfa.is_some() => {
+                    self.bytes.contains(&(base, at.saturating_add(byte)))
                 }
+                Some(_) => true,
+                None => cfa.is_none() && register != RSP,
+            }
         };
         (0..bytes.min(MOST_BYTES) as i32).map(there).collect()
     }
@@ -324,6 +343,20 @@ mod tests {
             checked(&LAST_OF_THREE, on_stack(RSP, 48), 64),
             on_stack(RSP, 48)
         );
+        // … mov qword [rsp+56], 77: another is set in its place.
+        let over = [
+            &LAST_OF_THREE[..],
+            &[0x48, 0xc7, 0x44, 0x24, 56, 77, 0, 0, 0],
+        ]
+        .concat();
+        let place =
+            Stored::behind(&over, 0x1000, false).checked(on_stack(RSP, 48), 24, cfa(RSP, 48));
+        let parts = vec![
+            (on_stack(RSP, 48), 8),
+            (NOT_KNOWN, 8),
+            (on_stack(RSP, 64), 8),
+        ];
+        assert_eq!(place, Place::Pieces(parts));
         // By its address, of which the frame has nothing.
         let by_address = Place::Memory {
             steps: vec![
