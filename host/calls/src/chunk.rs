@@ -50,8 +50,8 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Decodes these runs of the source's thread. Memory: of the size of what it leaves open, and of the exits
-    /// that end nothing of its own.
+    /// Decodes these runs of the source's thread. Memory: of the size of what it leaves open, and
+    /// of the exits that end nothing of its own.
     ///
     /// # Errors
     /// What the thread's iterator gives.

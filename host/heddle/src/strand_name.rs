@@ -6,8 +6,8 @@ use heddle_trace_file::{ImageId, Trace};
 use std::fmt;
 use std::str::FromStr;
 
-/// A strand as `heddle strands` prints it: `12`, or `4711/12` where there are several processes, and
-/// `4711.1/12` of the program that the first one became by exec.
+/// A strand as `heddle strands` prints it: `12`, or `4711/12` where there are several processes,
+/// and `4711.1/12` of the program that the first one became by exec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StrandName {
     process: Option<ImageId>,

@@ -292,10 +292,10 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
     }
 
     /// The fiber that the thread runs has no call open, up to `time`: another call begins on its
-    /// stack, or the thread runs `next`. A function of no recorded call has that time, as one that
-    /// was compiled without hooks, so it is Self of the call that goes on: on `next`, or, where that
-    /// has none, on the stack that ran before. A stack that another thread ran since has none of it,
-    /// so no time is counted to it twice.
+    /// stack, or the thread runs `next`. A function of no recorded call has that time, as one
+    /// that was compiled without hooks, so it is Self of the call that goes on: on `next`, or,
+    /// where that has none, on the stack that ran before. A stack that another thread ran since
+    /// has none of it, so no time is counted to it twice.
     #[cold]
     #[inline(never)]
     pub fn end_idle(&mut self, context: usize, next: Option<u32>, time: u64) {

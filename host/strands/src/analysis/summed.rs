@@ -20,7 +20,8 @@ impl<'a> Analysis<'a> {
     /// without exits is read once more, because only symbols tell what followed them. `make` makes
     /// a sink for each part, as in [`Analysis::decode`].
     ///
-    /// `variants`: by process, functions whose calls are those of one; none of those behind the end.
+    /// `variants`: by process, functions whose calls are those of one; there are none of processes
+    /// behind its end.
     ///
     /// A `watch` is shown, now and then and from several workers, of which process and thread the
     /// calls are added up, and how far that is. Threads that turn out to be read with others may be

@@ -101,8 +101,8 @@ impl<'a> Flow<'a> {
         all.into_iter().take_while(|it| it.code() != Code::INVALID)
     }
 
-    /// The instructions that run after the one at `from`, or may: behind a branch that may go either
-    /// way, those that do where it is not taken.
+    /// The instructions that run after the one at `from`, or may: behind a branch that may go
+    /// either way, those that do where it is not taken.
     pub fn path(&self, from: u64) -> impl Iterator<Item = Step> {
         let (mut next, mut alone, mut always, mut last) = (Some(from), true, true, from);
         let instructions = std::iter::from_fn(move || {

@@ -3,8 +3,8 @@
 //!
 //! Where a function uses one member of a structure only, GCC may extend that in the register which
 //! the structure is in, before it calls the hook: its debug information goes on saying that all of
-//! the structure is there (GCC 12 at -O1 and above). It also sets a member there before it calls the
-//! hook, which is no memory that a call could see. The code tells both.
+//! the structure is there (GCC 12 at -O1 and above). It also sets a member there before it calls
+//! the hook, which is no memory that a call could see. The code tells both.
 
 use super::machine::{At, at, is_high};
 use super::place::Place;

@@ -273,7 +273,7 @@ impl Stored {
         let first = self.address(held, behind);
         let cfa = cfa.filter(|cfa| cfa.register.0 == u16::from(register));
         let there = |byte: i32| {
-            // The return address, which is below the canonical frame address, was there at the entry.
+            // The return address, below the canonical frame address, was there at the entry.
             let behind_cfa = cfa.map(|cfa| behind + i64::from(byte) - cfa.offset);
             let of_caller = behind_cfa.filter(|&behind| behind >= 0).map(|at| at + 8);
             let at_entry = match first {
