@@ -473,6 +473,9 @@ pub fn uncopied(trouble: &Error, trace: &Path) {
         ));
         return;
     }
+    if let Error::Damaged { .. } = trouble {
+        return warning(trouble);
+    }
     let limited = matches!(trouble, Error::Io { cause, .. } if cause.kind() == FileTooLarge);
     let when = if limited {
         "without that limit (ulimit -f unlimited)"

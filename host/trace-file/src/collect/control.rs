@@ -87,6 +87,15 @@ impl Control {
         })
     }
 
+    /// Whether the file is what it was made: else another program has written there, and its counts
+    /// are nobody's.
+    pub fn is_intact(&self) -> bool {
+        let magic = u64::from_ne_bytes(CONTROL_MAGIC);
+        let version = word(&self.map, offset_of!(ControlHeader, version));
+        self.number(offset_of!(ControlHeader, magic)) == magic
+            && version.load(Ordering::Relaxed) == crate::VERSION
+    }
+
     /// The events of processes that could record nothing, and why, an error number, if there were
     /// any.
     pub fn lost(&self) -> (u64, Option<i32>) {

@@ -203,11 +203,23 @@ impl Collector {
     /// # Errors
     /// As [`Collector::finish`].
     pub fn finish_claimed(self) -> (Result<Collected, Error>, Claim) {
+        let gone = self.processes.keys().find(|directory| !directory.exists());
+        let gone = gone.map(|directory| Error::io(directory)(ErrorKind::NotFound.into()));
         drop(self.processes);
         drop(self.spare);
-        let (lost, why_lost) = self.control.lost();
+        let control = self.trace.join("control");
+        let (overwritten, lost, why_lost, counts) = match self.control.is_intact() {
+            true => {
+                let (lost, why) = self.control.lost();
+                (None, lost, why, self.control.lost_counts())
+            }
+            false => {
+                let what = "another program has written there: which events were lost is not known";
+                let error = Error::damaged(&control, 0, what);
+                (Some(error), 0, None, LostCounts::default())
+            }
+        };
         // Where this cannot be written either, the caller says so all the same.
-        let counts = self.control.lost_counts();
         let _ = note_lost(&self.trace, lost, &counts);
         let (place, called) = (&self.trace, &self.called);
         let name = |path: PathBuf| renamed(&path, place, called);
@@ -219,7 +231,8 @@ impl Collector {
                 Apart::Error(error) => (name(path), Apart::Error(error.renamed(place, called))),
                 why => (name(path), why),
             }),
-            trouble: collected.trouble.map(|why| why.renamed(place, called)),
+            trouble: (collected.trouble.or(gone).or(overwritten))
+                .map(|why| why.renamed(place, called)),
             ..collected
         });
         let collected = collected.map_err(|error| error.renamed(place, called));

@@ -202,7 +202,11 @@ fn conclude(
     });
     let shown = shown.as_path();
     match Trace::open(&path) {
-        Ok(trace) => tell(&trace, &collected, shown, program).unwrap_or_else(error),
+        Ok(trace) => {
+            // Others may have cut or removed files meanwhile.
+            notes::missing(&trace);
+            tell(&trace, &collected, shown, program).unwrap_or_else(error);
+        }
         Err(Error::Empty(_)) => nothing(trace, shown, program, &collected),
         Err(failure) => error(failure),
     }
