@@ -86,8 +86,10 @@ fn sweep(parent: &Path) {
     });
     for entry in ours.take(SWEPT) {
         let path = entry.path();
-        let left = lock(&path).is_ok_and(|lock| lock.metadata().is_ok_and(|it| it.uid() == us));
-        if left {
+        // The lock is kept meanwhile: who has just made the directory would lock and use it.
+        if let Ok(lock) = lock(&path)
+            && lock.metadata().is_ok_and(|it| it.uid() == us)
+        {
             let _ = std::fs::remove_dir_all(&path);
         }
     }
