@@ -22,7 +22,7 @@ pub struct FunctionId(pub u32);
 /// Functions in the order in which they were met.
 #[derive(Clone, Debug)]
 pub struct Functions<'a> {
-    /// Of which several are one.
+    /// The variants that get one number, and the modules that they are in.
     variants: Option<(&'a Modules, &'a Variants)>,
     keys: Vec<Key>,
     ids: HashMap<Key, u32>,

@@ -30,7 +30,7 @@ impl Variants {
         &NONE
     }
 
-    /// Of modules by their indices; those of each in order of their addresses.
+    /// `modules` has the variants of each module, by the module's index, in order of addresses.
     pub fn new(modules: Vec<Arc<[Variant]>>) -> Self {
         Variants { modules }
     }

@@ -164,8 +164,8 @@ impl<'a> Names<'a> {
         name
     }
 
-    /// What is printed of a location's name; of the functions that resume and destroy a coroutine,
-    /// the name in its source, without the compiler's suffixes.
+    /// The name that is printed of a location. A function that resumes or destroys a coroutine has
+    /// the coroutine's name in the source, without the compiler's suffixes.
     pub fn source_name(&self, location: &Location) -> Rc<str> {
         let Some((ramp, ..)) = coroutine_part(&location.symbol) else {
             return self.shown(location).into();

@@ -468,7 +468,7 @@ pub fn uncopied(trouble: &Error, trace: &Path) {
         && cause.kind() == NotFound
     {
         warning(format_args!(
-            "{}: it was removed while it is recorded: what threads cannot write there is counted as dropped",
+            "{}: it was removed while it was being recorded: events that threads cannot write there are counted as dropped",
             path.display()
         ));
         return;

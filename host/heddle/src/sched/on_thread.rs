@@ -43,8 +43,8 @@ impl OnThread {
 
     /// A call began.
     pub fn enter(&mut self, call: &Call) {
-        // What destroys a coroutine calls the body, which is no further activation: the strand runs
-        // already.
+        // A function that destroys a coroutine calls the coroutine's body. That begins no further
+        // activation: the strand runs already.
         let ran = std::mem::replace(&mut self.strand, call.strand);
         let before = self.before.take().unwrap_or(ran);
         if call.body {

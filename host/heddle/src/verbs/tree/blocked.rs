@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Of a wait that a time-out ends.
+/// The words behind a wait that a time-out ends.
 const UNTIL: &str = " until a certain time";
 
 /// Prints the strands that wait, then the circles that they wait in.

@@ -181,10 +181,11 @@ struct Living<'a> {
     woken: HashMap<usize, Wake>,
     /// The thread that runs it, or ran it last.
     thread: Option<usize>,
-    /// Whom it resumed as it was suspended last, and whether by a call: that may have returned.
+    /// The strand that it resumed when it was last suspended, and whether it did so by a call,
+    /// which may have returned.
     handed_over: Option<(StrandId, bool)>,
-    /// Whom it runs, since when, if that has not returned: where it is resumed meanwhile, it had
-    /// been suspended before, and has handed over by a call.
+    /// The strand that it runs, and since when, until that returns. If this strand is resumed
+    /// meanwhile, it was suspended and had handed over by a call.
     runs_other: Option<(StrandId, Nanos)>,
     /// The strand that this one has resumed, and that runs within its call.
     resumes: Option<StrandId>,

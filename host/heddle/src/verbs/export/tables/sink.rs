@@ -283,8 +283,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// What runs or destroys the strand `id` now was run by it, and has not returned: so it had
-    /// handed over to that, and did not run since then.
+    /// The strand that now runs or destroys the strand `id` was run by it, and has not returned. So
+    /// `id` had handed over to that strand, and has not run since then.
     fn had_handed_over(&mut self, id: StrandId) {
         let Some(life) = self.lives.of_mut(id) else {
             return;

@@ -434,8 +434,8 @@ impl Sink for Rows<'_> {
         } else if self.own.get(&thread) != Some(&id) {
             self.host(thread, Meanwhile::Suspended, time);
         }
-        // What is destroyed does not wait, also where an activation of it is open still that has
-        // handed over by a call.
+        // A coroutine that was destroyed does not wait, even where one of its activations, which
+        // handed over by a call, is still open.
         if !gone_on && self.rows.of(id).is_some_and(|row| !row.destroyed) {
             self.begin_leaf(id, Meanwhile::Suspended, time);
         }
