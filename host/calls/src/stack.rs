@@ -85,6 +85,8 @@ pub struct Stack {
     reach: Addr,
     /// The time of calls that ended with no other around them.
     outermost: Nanos,
+    /// See [`Above`].
+    thunks: Range<Addr>,
     /// See [`Stack::latest_site`]; or [`NOT_ENDED`], or [`NOTHING`] before the first call.
     ended: Addr,
 }
@@ -93,6 +95,8 @@ pub struct Stack {
 const NOT_ENDED: Addr = Addr(0);
 /// No call has begun or ended.
 const NOTHING: Addr = Addr(u64::MAX);
+/// No thunk has recorded an exit.
+const NO_THUNKS: Range<Addr> = Addr(u64::MAX)..Addr(0);
 
 /// What an event did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +129,7 @@ impl Stack {
             elsewhere: false,
             reach: Addr(0),
             outermost: Nanos(0),
+            thunks: NO_THUNKS,
             ended: NOTHING,
         }
     }

@@ -6,16 +6,21 @@
 //! of them ([`Stack::takes`]); and an exit that ends none of them is left until the
 //! others are known ([`Stack::decides`]).
 
-use super::{Frame, NOTHING, Stack, fits};
+use super::{Frame, NO_THUNKS, NOTHING, Stack, fits};
 use crate::Loose;
 use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Way};
+use std::ops::Range;
 
 /// What a stretch did above calls that are not known. Those of its calls that are open at its end
 /// are kept elsewhere.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Above {
     /// It holds if the innermost of the calls that are not known lies above this.
     reach: Addr,
+    /// Stack pointers of exits that were taken for thunks'. It holds if none of the calls that are
+    /// not known was entered with one of them: calls on several stacks may be, although they are
+    /// around the ones that are known.
+    thunks: Range<Addr>,
     /// Time that belongs to the callees of that.
     callees: Nanos,
     loose: Loose,
@@ -50,7 +55,15 @@ impl Stack {
 
     fn decides_exit(&mut self, function: Callee, sp: Addr, way: Way) -> bool {
         if way == Way::Entry {
-            return self.entered_at(sp).is_some() || self.is_thunk(way, sp);
+            if self.entered_at(sp).is_some() {
+                return true;
+            }
+            if !self.is_thunk(way, sp) {
+                return false;
+            }
+            let (low, high) = (self.thunks.start, self.thunks.end);
+            self.thunks = low.min(sp)..high.max(Addr(sp.0 + 1));
+            return true;
         }
         let Some(index) = self.matching(function, sp) else {
             return false;
@@ -72,6 +85,7 @@ impl Stack {
         open.append(&mut self.frames);
         let above = Above {
             reach: self.reach,
+            thunks: self.thunks.clone(),
             callees: self.outermost,
             loose: self.loose,
             gaps: self.gaps,
@@ -92,7 +106,13 @@ impl Stack {
 
     /// Whether the events of `above` do the same above the calls that are open here.
     pub(crate) fn takes(&self, above: &Above) -> bool {
+        let has_thunks = above.thunks != NO_THUNKS;
         self.frames.last().is_none_or(|top| top.sp > above.reach)
+            && !(has_thunks
+                && self
+                    .frames
+                    .iter()
+                    .any(|frame| above.thunks.contains(&frame.sp)))
     }
 
     /// Does what the events of `above` did, which it takes; `open` are the calls that they left

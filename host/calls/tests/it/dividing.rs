@@ -250,6 +250,21 @@ proptest! {
     }
 }
 
+/// A call on the thread's own stack, outside a call that is elsewhere, is where a thunk's exit
+/// could be.
+#[test]
+fn an_exit_of_a_call_that_is_not_known_is_no_thunks() {
+    let enter = |sp| Step::Enter { function: 0, sp };
+    let exit = |sp| Step::Exit { function: 0, sp };
+    let steps = vec![enter(64), enter(48), exit(0), enter(0), enter(72), exit(64)];
+    for cut in 0..=steps.len() {
+        let mut steps = steps.clone();
+        steps.insert(cut, Step::Run);
+        steps.push(Step::Run);
+        all_agree(&[(steps, true)], true);
+    }
+}
+
 /// In a forked child the calls that its parent made end.
 #[test]
 fn calls_that_were_open_before_end_in_pieces_too() {
