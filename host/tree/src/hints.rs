@@ -145,10 +145,12 @@ fn required<'a>(items: &'a [Item], patterns: &mut Vec<&'a CallPattern>) {
     }
 }
 
-/// The name in the trace that was probably meant: the one that this is the end of (`risky` of
-/// `app::risky`), or else the one that the fewest slips of the keys make of it, if these are few.
-/// Parameters count only where the pattern has some; `names` are with and without them.
+/// The name in the trace that was probably meant: one that this is the end of (`risky` of
+/// `app::risky`), or else any, in each case the one that the fewest slips of the keys make of it;
+/// of the latter, if these are few. Parameters count only where the pattern has some, and spaces do
+/// not; `names` are with and without parameters.
 pub fn nearest<'a>(pattern: &str, names: &BTreeSet<(&'a str, &'a str)>) -> Option<&'a str> {
+    let pattern = pattern.strip_prefix("::").unwrap_or(pattern);
     let bare = pattern.split('(').next().unwrap_or(pattern);
     let comparable = |&(name, short): &(&'a str, &'a str)| match pattern.contains('(') {
         true => name,
@@ -158,13 +160,43 @@ pub fn nearest<'a>(pattern: &str, names: &BTreeSet<(&'a str, &'a str)>) -> Optio
         let before = short.strip_suffix(bare);
         !bare.is_empty() && before.is_some_and(|before| before.is_empty() || before.ends_with("::"))
     };
-    if let Some(found) = names.iter().find(inner) {
-        return Some(comparable(found));
+    let solid = |text: &str| text.to_lowercase().replace(' ', "");
+    let typed = solid(pattern);
+    let slips = |name: &&str| strsim::osa_distance(&typed, &solid(name));
+    let ends = names.iter().filter(inner).map(comparable);
+    if let Some(found) = ends.min_by_key(slips) {
+        return Some(found);
     }
-    let slips = |name: &str| strsim::osa_distance(&pattern.to_lowercase(), &name.to_lowercase());
-    let best = names
-        .iter()
-        .map(comparable)
-        .min_by_key(|name| slips(name))?;
-    (slips(best) <= (pattern.chars().count() / 3).max(1)).then_some(best)
+    let best = names.iter().map(comparable).min_by_key(slips)?;
+    (slips(&best) <= (pattern.chars().count() / 3).max(1)).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn of_names_that_end_alike_the_nearest_is_meant() {
+        let names = [
+            ("a::S::leaf(int)", "a::S::leaf"),
+            ("a::leaf(int)", "a::leaf"),
+            ("leaf(double)", "leaf"),
+            ("leaf(int)", "leaf"),
+            ("leaf(int, int)", "leaf"),
+            ("b::c::once()", "b::c::once"),
+            ("b::once()", "b::once"),
+        ];
+        for (pattern, meant) in [
+            ("::leaf(int)", Some("leaf(int)")),
+            ("leaf(int,int)", Some("leaf(int, int)")),
+            ("leaf(int,long)", Some("leaf(int, int)")),
+            ("S::leaf(long)", Some("a::S::leaf(int)")),
+            ("once", Some("b::once")),
+            ("laef", Some("leaf")),
+            ("nothing", None),
+        ] {
+            let found = nearest(pattern, &names.into());
+            assert_eq!(found, meant, "{pattern}");
+        }
+    }
 }
