@@ -1,6 +1,6 @@
 //! Calls added up by the calls that they are in.
 
-use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, decode};
+use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, Pattern, decode};
 use crate::names::{Names, printable};
 use heddle_calls::{Functions, Key, Loose, Span, Wanted};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandSpan, Unresolved};
@@ -16,6 +16,8 @@ pub const DEEPEST: usize = 1000;
 #[derive(Clone, Debug, Default)]
 pub struct Node {
     pub name: String,
+    /// Whether a pattern that was asked for means the function: two functions may be printed alike.
+    pub meant: bool,
     /// Calls, or strands.
     pub calls: u64,
     pub total: Nanos,
@@ -33,22 +35,36 @@ impl Node {
         merge(&mut self.callees, other.callees);
     }
 
+    /// The same whatever is meant: those below that are printed alike are one.
+    pub fn printed(self) -> Node {
+        let mut callees = Vec::new();
+        let below = self.callees.into_iter().map(Node::printed);
+        merge(&mut callees, below.collect());
+        Node {
+            meant: false,
+            callees,
+            ..self
+        }
+    }
+
     /// Puts those that took long first.
     pub fn sort(&mut self) {
         sort(&mut self.callees);
     }
 }
 
-/// Adds nodes to those of the same names.
+/// Adds nodes to those of the same names, those that are meant to such.
 pub fn merge(all: &mut Vec<Node>, more: Vec<Node>) {
     let at = all.iter().enumerate();
-    let mut at: HashMap<String, usize> =
-        at.map(|(index, node)| (node.name.clone(), index)).collect();
+    let key = |node: &Node| (node.name.clone(), node.meant);
+    let mut at: HashMap<(String, bool), usize> =
+        at.map(|(index, node)| (key(node), index)).collect();
     for node in more {
-        match at.get(&node.name) {
+        let key = key(&node);
+        match at.get(&key) {
             Some(&index) => all[index].merge(node),
             None => {
-                at.insert(node.name.clone(), all.len());
+                at.insert(key, all.len());
                 all.push(node);
             }
         }
@@ -73,11 +89,16 @@ pub struct Graph {
     pub left_out: Option<LeftOut>,
 }
 
-/// Reads the trace.
+/// Reads the trace; what `pattern` means is marked.
 ///
 /// # Errors
 /// What reading the trace gives, and options that do not fit it.
-pub fn read(trace: &Trace, names: &mut Names<'_>, filter: &FilterArgs) -> anyhow::Result<Graph> {
+pub fn read(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    filter: &FilterArgs,
+    pattern: Option<&Pattern>,
+) -> anyhow::Result<Graph> {
     let filter = Filter::new(filter, trace, names)?;
     let wanted = Wanted::OneStrand;
     let sink = |process: usize| Paths::new(trace.processes()[process].modules());
@@ -91,15 +112,20 @@ pub fn read(trace: &Trace, names: &mut Names<'_>, filter: &FilterArgs) -> anyhow
         left_out,
     };
     graph.deep = decoded.sinks.iter().map(|(_, paths)| paths.deep).sum();
-    graph.strands = of_parts(trace, names, &decoded.sinks);
+    graph.strands = of_parts(trace, names, &decoded.sinks, pattern);
     Ok(graph)
 }
 
 /// The strands of these parts of processes, which have these indices.
-pub fn of_parts(trace: &Trace, names: &mut Names<'_>, parts: &[(usize, Paths<'_>)]) -> Vec<Node> {
+pub fn of_parts(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    parts: &[(usize, Paths<'_>)],
+    pattern: Option<&Pattern>,
+) -> Vec<Node> {
     let mut strands = Vec::new();
     for (process, paths) in parts {
-        merge(&mut strands, paths.nodes(trace, *process, names));
+        merge(&mut strands, paths.nodes(trace, *process, names, pattern));
     }
     sort(&mut strands);
     strands
@@ -302,11 +328,17 @@ impl<'a> Paths<'a> {
     }
 
     /// The strands, with names.
-    pub fn nodes(&self, trace: &Trace, process: usize, names: &mut Names<'_>) -> Vec<Node> {
+    pub fn nodes(
+        &self,
+        trace: &Trace,
+        process: usize,
+        names: &mut Names<'_>,
+        pattern: Option<&Pattern>,
+    ) -> Vec<Node> {
         let several = trace.processes().len() > 1;
         let mut strands: Vec<Node> = Vec::new();
         for (root, example) in &self.examples {
-            let callees = self.below(*root, process, names);
+            let callees = self.below(*root, process, names, pattern);
             let name = match example.kind {
                 Kind::Thread => printable(example.name().unwrap_or("?")),
                 _ => names.strand(example).to_string(),
@@ -318,6 +350,7 @@ impl<'a> Paths<'a> {
             let sum = |time: fn(&Node) -> Nanos| callees.iter().map(|node| time(node).0).sum();
             let node = Node {
                 name: format!("{} {name}{pid}", example.kind.name()),
+                meant: false,
                 calls: self.paths[*root as usize].calls,
                 total: Nanos(sum(|node| node.total)),
                 own: Nanos(0),
@@ -329,7 +362,13 @@ impl<'a> Paths<'a> {
         strands
     }
 
-    fn below(&self, path: u32, process: usize, names: &mut Names<'_>) -> Vec<Node> {
+    fn below(
+        &self,
+        path: u32,
+        process: usize,
+        names: &mut Names<'_>,
+        pattern: Option<&Pattern>,
+    ) -> Vec<Node> {
         let mut callees = Vec::new();
         for &callee in &self.paths[path as usize].callees {
             let path = &self.paths[callee as usize];
@@ -338,10 +377,11 @@ impl<'a> Paths<'a> {
             let location = names.function(process, key.address, time);
             callees.push(Node {
                 name: names.shown(&location).to_owned(),
+                meant: pattern.is_some_and(|pattern| pattern.matches(&location.name)),
                 calls: path.calls,
                 total: Nanos(path.total),
                 own: Nanos(path.own),
-                callees: self.below(callee, process, names),
+                callees: self.below(callee, process, names, pattern),
             });
         }
         // Two functions may have one name.

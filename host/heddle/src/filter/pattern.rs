@@ -9,7 +9,7 @@ use regex::Regex;
 /// type, those of other C++ functions end with `)`; and with the same without template arguments,
 /// as it is printed. One that has a bracket is compared with the parameters, too, so that overloads
 /// can be told apart; one that is a function's whole printed name, `f(int)`, means that function,
-/// though it may be an expression.
+/// though it may be an expression, and with or without its spaces.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: String,
@@ -45,8 +45,8 @@ impl Pattern {
             How::Regex(regex(expression)?)
         } else if text.contains(|c| SPECIAL.contains(c)) {
             match regex(text) {
-                // `{lambda()#1}` is none.
-                Err(_) if is_printed(text) => How::Name,
+                // `{lambda()#1}` is none, nor is `{lambda#1}`.
+                Err(_) if is_printed(text) || text.contains("{lambda") => How::Name,
                 expression => How::Regex(expression?),
             }
         } else if text.is_empty() {
@@ -92,6 +92,9 @@ impl Pattern {
 
     /// The part of it that may be a name, for suggestions.
     pub fn words(&self) -> &str {
+        if self.printed || matches!(self.how, How::Name) {
+            return &self.text;
+        }
         let text = self.text.strip_prefix("glob:");
         let text = text.or_else(|| self.text.strip_prefix("re:"));
         text.unwrap_or(&self.text)
@@ -108,8 +111,14 @@ impl Pattern {
         is_meant(&without_parameters(name))
             || is_meant(&short_path(name))
             || self.brackets && is_meant(without_return_type(name))
-            || self.printed && (self.text == name || self.text == short_name(name))
+            || self.printed && (is_same(&self.text, name) || is_same(&self.text, &short_name(name)))
     }
+}
+
+/// Whether two printed names are one: `f(int,int)` is `f(int, int)`.
+fn is_same(one: &str, other: &str) -> bool {
+    let solid = |text: &'_ str| text.chars().filter(|&c| c != ' ').collect::<String>();
+    one == other || solid(one) == solid(other)
 }
 
 /// Whether a text may be what is printed of a function with parameters: `ns::f(int) const`,
@@ -181,6 +190,18 @@ mod tests {
                 "main::{lambda(int)#1}::operator()(int) const",
                 "main::{lambda(int)#1}::operator()(int) const",
                 true,
+            ),
+            ("f(int,int)", "f(int, int)", true),
+            ("f(int,int)", "f(int)", false),
+            (
+                "main::{lambda#1}",
+                "main::{lambda(int)#1}::operator()(int) const",
+                true,
+            ),
+            (
+                "main::{lambda#1}",
+                "main::{lambda(int)#2}::operator()(int) const",
+                false,
             ),
             (
                 "main::{lambda#1}(int)",

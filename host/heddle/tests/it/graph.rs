@@ -82,3 +82,48 @@ fn a_graph_adds_calls_up_by_those_that_they_are_in() {
         );
     }
 }
+
+/// Overloads of one printed name.
+#[test]
+fn a_function_is_meant_by_its_whole_name_and_by_what_is_printed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let source = "template<class T, class U = T> T pick(T x) { return x; }\n\
+                  int main() { pick<int, int>(1); pick<int, long>(2); }\n";
+    let program = Program::compile(path, "app", source, &["-O0"]);
+    program.trace(|thread, at| {
+        thread.enter(0, at("main"), LIBC + 5, 900);
+        for (time, function) in [(10, "_Z4pickIiiET_S0_"), (30, "_Z4pickIilET_S0_")] {
+            let function = at(function);
+            thread.enter(time, function, at("main") + 5, 800).exit(
+                time + 10,
+                function,
+                at("main") + 5,
+                800,
+            );
+        }
+        thread.exit(100, at("main"), LIBC + 5, 900);
+    });
+    for (pattern, calls, total) in [
+        ("pick<int, long>", 1, "10 ns"),
+        ("int pick<int, int>(int)", 1, "10 ns"),
+        ("pick", 2, "20 ns"),
+        ("pick(int)", 2, "20 ns"),
+    ] {
+        for names in ["short", "full"] {
+            let (graph, _) = said(path, &["graph", pattern, "--names", names]);
+            let last = words(&graph).pop().unwrap();
+            let start = format!("{total} {total} {calls} ");
+            assert!(last.starts_with(&start), "{pattern}: {graph}");
+        }
+        let (report, _) = said(path, &["report", "-F", pattern, "--format", "json"]);
+        let counted = report.matches("pick").count();
+        assert_eq!(counted, calls, "{pattern}: {report}");
+    }
+    // What is called by one of both is one line.
+    let (main, _) = said(path, &["graph", "main"]);
+    assert_eq!(words(&main).pop().unwrap(), "20 ns 20 ns 2 pick(int)");
+    let orders = [["pick", "heddle.trace"], ["heddle.trace", "pick"]];
+    let [one, other] = orders.map(|[a, b]| said(path, &["graph", a, b]).0);
+    assert_eq!(one, other);
+}

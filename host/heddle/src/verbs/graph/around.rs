@@ -1,10 +1,9 @@
 //! One function in the graph: who calls it, and what it calls.
 
-use crate::filter::Pattern;
 use crate::paths::{Node, merge, sort};
 use heddle_trace_file::Nanos;
 
-/// The calls of the functions that a pattern matches.
+/// The calls of the functions that are meant.
 #[derive(Debug, Default)]
 pub struct Around {
     /// All of them; what they call is below.
@@ -13,27 +12,31 @@ pub struct Around {
     pub callers: Vec<Node>,
 }
 
-/// Collects the calls of what `pattern` matches. Of a recursion, times are those of the outermost
-/// calls.
-pub fn around(strands: &[Node], pattern: &Pattern) -> Option<Around> {
+/// Collects the calls of what is meant; `typed` names them where they have several names. Of a
+/// recursion, times are those of the outermost calls.
+pub fn around(strands: &[Node], typed: &str) -> Option<Around> {
     let mut around = Around::default();
     for strand in strands {
-        walk(strand, pattern, &mut vec![strand], false, &mut around);
+        walk(strand, typed, &mut vec![strand], false, &mut around);
     }
+    let callers = std::mem::take(&mut around.callers);
+    let callers = callers.into_iter().map(Node::printed).collect();
+    merge(&mut around.callers, callers);
     sort(&mut around.callers);
+    around.calls = around.calls.printed();
     around.calls.sort();
     (around.calls.calls > 0).then_some(around)
 }
 
 fn walk<'n>(
     node: &'n Node,
-    pattern: &Pattern,
+    typed: &str,
     path: &mut Vec<&'n Node>,
     inside: bool,
     around: &mut Around,
 ) {
     for callee in &node.callees {
-        let matches = pattern.matches(&callee.name);
+        let matches = callee.meant;
         if matches {
             let calls = &mut around.calls;
             calls.calls += callee.calls;
@@ -41,7 +44,7 @@ fn walk<'n>(
             if calls.name.is_empty() {
                 calls.name.clone_from(&callee.name);
             } else if calls.name != callee.name {
-                calls.name = pattern.text().to_owned();
+                calls.name = typed.to_owned();
             }
         }
         if matches && !inside {
@@ -51,6 +54,7 @@ fn walk<'n>(
             for above in path.iter() {
                 caller = Some(Node {
                     name: above.name.clone(),
+                    meant: above.meant,
                     calls: callee.calls,
                     total: callee.total,
                     own: Nanos(0),
@@ -60,7 +64,7 @@ fn walk<'n>(
             merge(&mut around.callers, caller.into_iter().collect());
         }
         path.push(callee);
-        walk(callee, pattern, path, inside || matches, around);
+        walk(callee, typed, path, inside || matches, around);
         path.pop();
     }
 }
@@ -73,6 +77,7 @@ mod tests {
         let inner: u64 = callees.iter().map(|callee| callee.total.0).sum();
         Node {
             name: name.to_owned(),
+            meant: name == "f",
             calls,
             total: Nanos(total),
             own: Nanos(total - inner),
@@ -112,7 +117,7 @@ mod tests {
             ),
             node("thread b", 1, 9, vec![f(1, 9)]),
         ];
-        let found = around(&strands, &Pattern::parse("f").unwrap()).unwrap();
+        let found = around(&strands, "f").unwrap();
         assert_eq!(
             (found.calls.calls, found.calls.total.0, found.calls.own.0),
             (5, 59, 49)
@@ -121,6 +126,6 @@ mod tests {
         let callers =
             "x 2×30 (main 2×30 (thread a 2×30)), y 1×20 (main 1×20 (thread a 1×20)), thread b 1×9";
         assert_eq!(text(&found.callers), callers);
-        assert!(around(&strands, &Pattern::parse("nobody").unwrap()).is_none());
+        assert!(around(&[node("x", 1, 9, Vec::new())], "f").is_none());
     }
 }

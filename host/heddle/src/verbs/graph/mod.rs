@@ -21,7 +21,7 @@ use std::process::ExitCode;
 #[derive(clap::Args)]
 pub struct Args {
     /// Only this function: who calls it, and what it calls; a name, a regular expression or
-    /// glob:GLOB. What is a trace here, is the trace
+    /// glob:GLOB. What is the path of something, is the trace
     function: Option<String>,
     /// The trace directory: heddle.trace
     trace: Option<PathBuf>,
@@ -54,6 +54,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn graph(args: &Args) -> anyhow::Result<ExitCode> {
     let (function, path) = match (&args.function, &args.trace) {
         (Some(only), None) if Path::new(only).exists() => (None, Path::new(only)),
+        (Some(first), Some(second)) if Path::new(first).exists() && !second.exists() => {
+            (second.to_str(), Path::new(first))
+        }
         (function, path) => {
             let path = path.as_deref().unwrap_or(Path::new("heddle.trace"));
             (function.as_deref(), path)
@@ -69,7 +72,7 @@ fn graph(args: &Args) -> anyhow::Result<ExitCode> {
         Format::Json => Length::Full,
     };
     let mut names = Names::new(&trace).of_length(length);
-    let found = paths::read(&trace, &mut names, &args.filter)?;
+    let found = paths::read(&trace, &mut names, &args.filter, pattern.as_ref())?;
     match pattern {
         None => whole(args, &found)?,
         Some(pattern) => one(args, &found, &pattern)?,
@@ -91,7 +94,7 @@ fn whole(args: &Args, graph: &Graph) -> anyhow::Result<()> {
 }
 
 fn one(args: &Args, graph: &Graph, pattern: &Pattern) -> anyhow::Result<()> {
-    let Some(around) = around::around(&graph.strands, pattern) else {
+    let Some(around) = around::around(&graph.strands, pattern.text()) else {
         return Err(Usage::new(format!(
             "no call of `{}` is in the trace; `heddle report -s function` lists the functions",
             pattern.text()

@@ -63,7 +63,7 @@ pub fn read(
     let found = strand_list::of_parts(trace, names, lists).all;
     let mut all = strands::rows(trace, &found, names);
     tell(Part::Strands(all.clone()));
-    let calls = graph::rows(&paths::of_parts(trace, names, &graphs));
+    let calls = graph::rows(&paths::of_parts(trace, names, &graphs, None));
     drop(graphs);
     tell(Part::Graph(calls.clone()));
     model.graph = Some(calls);
@@ -96,7 +96,7 @@ pub fn read_filtered(
     let found = strand_list::read_filtered(trace, names, filter)?;
     let mut all = strands::rows(trace, &found.all, names);
     tell(Part::Strands(all.clone()));
-    let found = paths::read(trace, names, filter)?;
+    let found = paths::read(trace, names, filter, None)?;
     let calls = graph::rows(&found.strands);
     tell(Part::Graph(calls.clone()));
     model.graph = Some(calls);

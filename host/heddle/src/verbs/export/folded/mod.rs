@@ -25,7 +25,7 @@ pub fn write(
     what: As,
     out: &mut dyn Write,
 ) -> anyhow::Result<(Written, Decoded<()>)> {
-    let graph = paths::read(trace, &mut names, filter)?;
+    let graph = paths::read(trace, &mut names, filter, None)?;
     let mut lines = Vec::new();
     each_line(&graph.strands, &mut |line| {
         match what {

@@ -213,7 +213,7 @@ fn walked(trace: &Trace) -> (Vec<String>, Vec<String>, Strands) {
     let mut names = Names::new(trace).of_length(Length::Short);
     let found = strand_list::read(trace, &mut names).unwrap();
     let mut all = strands::rows(trace, &found.all, &mut names);
-    let found = paths::read(trace, &mut names, &FilterArgs::default()).unwrap();
+    let found = paths::read(trace, &mut names, &FilterArgs::default(), None).unwrap();
     let calls = graph::rows(&found.strands);
     let wanted = tables::Wanted {
         selection: Selection::new(trace, &[]),
