@@ -2,7 +2,7 @@
 
 use crate::notes;
 use heddle_calls::{Variant, Variants};
-use heddle_strands::{Kind, Strand};
+use heddle_strands::{Kind, Strand, StrandId};
 use heddle_symbols::{
     Images, Location, Resolver, SourceLine, coroutine_part, demangle, short_name,
 };
@@ -45,6 +45,8 @@ pub struct Names<'a> {
     suspensions: HashMap<(PathBuf, Addr, u16), Option<Option<Addr>>>,
     /// Types of awaiters, likewise.
     awaiters: HashMap<(PathBuf, Addr, u16), Option<Rc<str>>>,
+    /// Of threads, by process and index.
+    threads: FxHashMap<(usize, usize), Rc<str>>,
     /// The names of strands that the program has not named, by process, outermost call and
     /// generation: a million strands may begin with one function.
     strands: FxHashMap<(usize, Addr, u32), Rc<str>>,
@@ -64,6 +66,7 @@ impl<'a> Names<'a> {
             resolvers,
             suspensions: HashMap::new(),
             awaiters: HashMap::new(),
+            threads: FxHashMap::default(),
             strands: FxHashMap::default(),
         }
     }
@@ -129,6 +132,31 @@ impl<'a> Names<'a> {
         }
         self.warn();
         all
+    }
+
+    /// What is printed of the thread with this index in its process: its name, and the number of
+    /// its strand where another thread of that process has the same name. A thread that is not
+    /// named has that of the program.
+    pub fn thread(&mut self, trace: &Trace, process: usize, index: usize) -> Rc<str> {
+        let threads = trace.processes()[process].threads();
+        let Some(thread) = threads.get(index) else {
+            return "?".into();
+        };
+        let known = self.threads.entry((process, index)).or_insert_with(|| {
+            let name = match thread.name() {
+                "" => "?".to_owned(),
+                name => printable(name),
+            };
+            let alike = threads.iter().filter(|it| it.name() == thread.name());
+            match alike.take(2).count() {
+                2 => {
+                    let id = StrandId::of_thread(process, index);
+                    format!("{name} #{}", strand_label(trace, id)).into()
+                }
+                _ => name.into(),
+            }
+        });
+        known.clone()
     }
 
     /// The strand's name for people: the program's own if it has set one, else that of its
@@ -328,6 +356,15 @@ pub fn process_name(process: &Process) -> String {
             .unwrap_or(path.as_os_str())
             .to_string_lossy(),
     )
+}
+
+/// `12`; with several processes, `4711/12`, and after an exec `4711.1/12`.
+pub fn strand_label(trace: &Trace, id: StrandId) -> String {
+    let number = id.number();
+    match trace.processes() {
+        [_] => number.to_string(),
+        processes => format!("{}/{number}", processes[id.process()].id()),
+    }
 }
 
 /// `worker-1 4712`; with several processes, `4711/worker-1 4712`, and after an exec

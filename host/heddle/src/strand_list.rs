@@ -2,6 +2,7 @@
 
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::Names;
+pub use crate::names::strand_label as label;
 use heddle_strands::{Analysis, Decoded, Kind, Sink, Strand, StrandId, StrandList};
 use heddle_trace_file::{Error, Event, EventKind, Made, Nanos, Process, Trace};
 use rustc_hash::FxHashMap;
@@ -193,15 +194,6 @@ fn is_before(all: &StrandList, strand: StrandId, (process, thread): (&Process, u
         above = maker.filter(|&maker| maker < id);
     }
     above.is_none_or(|id| id.number() <= thread as u64)
-}
-
-/// `12`; with several processes, `4711/12`, and after an exec `4711.1/12`.
-pub fn label(trace: &Trace, id: StrandId) -> String {
-    let number = id.number();
-    match trace.processes() {
-        [_] => number.to_string(),
-        processes => format!("{}/{number}", processes[id.process()].id()),
-    }
 }
 
 /// Whether nobody made this strand: it is the thread that its process began with.

@@ -640,6 +640,44 @@ fn a_suspension_that_lasts_says_where_it_is() {
     assert!(tree.ends_with("  30 ns\n"), "{tree}");
 }
 
+#[test]
+fn threads_of_one_name_are_told_apart_where_they_resume_another() {
+    for (name, told) in [("app", "app #2"), ("worker", "worker")] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        let source = "task inner() { co_return; }\nint main() { inner(); }\n";
+        let program = Program::of_tasks(path, source, &["-g", "-O0"]);
+        let [main, inner] = program.places([" main", "innerv.Frame.actor"]);
+        let mut process = program.process(&path.join("heddle.trace"));
+        let mut first = process.thread(4711, "app");
+        first
+            .enter(0, main, 0, 900)
+            .capture(inner, 0x5581_0090, Some(0))
+            .enter(10, inner, main + 9, 800)
+            .exit(20, inner, 0, 800)
+            .exit(90, main, 0, 900)
+            .finish()
+            .unwrap();
+        let mut second = process.thread(4712, name);
+        second
+            .capture(inner, 0x5581_0090, Some(2))
+            .enter(50, inner, main + 9, 800)
+            .exit(60, inner, 0, 800)
+            .finish()
+            .unwrap();
+        process.finish().unwrap();
+        let (strands, _) = said(path, &["strands", "--json"]);
+        let own = lines_with(&strands, r#""kind":"coroutine""#)[0];
+        let number = own.split(r#""strand":"#).nth(1).unwrap();
+        let number = number.split(',').next().unwrap();
+        let (tree, _) = said(path, &["tree", "--strand", number]);
+        let resumed = format!("resumed by thread {told}");
+        let line = lines_with(&tree, "resumed by")[0];
+        let rest = line.split(&resumed).nth(1);
+        assert!(rest.is_some_and(|rest| !rest.starts_with(" #")), "{tree}");
+    }
+}
+
 /// Optimised code has the first activation in the ramp: what is told of it is the frame alone.
 #[test]
 fn a_suspension_that_is_the_first_is_told() {

@@ -3,7 +3,7 @@
 
 use super::awaited::{Awaited, is_pump};
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
-use crate::names::{Names, awaiter_of, printable};
+use crate::names::{Names, awaiter_of};
 use crate::values::{Waiting, argument_list, result_text};
 use crate::waits::is_wrapper;
 use heddle_calls::{End, Growing, Node, Span, TreeError};
@@ -344,7 +344,11 @@ impl Living<'_> {
         let found = self.all.find(id).map(|index| self.all.get(index));
         match found {
             Some(strand) => {
-                let name = self.names.borrow_mut().strand(&strand);
+                let names = &mut *self.names.borrow_mut();
+                let name = match strand.kind {
+                    Kind::Thread => names.thread(self.trace, id.process(), strand.thread()),
+                    _ => names.strand(&strand),
+                };
                 format!("{} {name}", strand.kind.name())
             }
             None => "another strand".to_owned(),
@@ -401,9 +405,8 @@ impl Living<'_> {
 
     /// `, resumed by coroutine sums(long) on thread worker`, or destroyed.
     fn resumer(&self, by: Option<StrandId>, thread: usize) -> String {
-        let threads = self.trace.processes()[self.id.process()].threads();
-        let on = threads.get(thread).map(|thread| printable(thread.name()));
-        let on = on.unwrap_or_else(|| "?".to_owned());
+        let process = self.id.process();
+        let on = self.names.borrow_mut().thread(self.trace, process, thread);
         let found = by
             .and_then(|by| self.all.find(by))
             .map(|index| self.all.get(index));
