@@ -47,6 +47,8 @@ pub struct Names<'a> {
     awaiters: HashMap<(PathBuf, Addr, u16), Option<Rc<str>>>,
     /// Of threads, by process and index.
     threads: FxHashMap<(usize, usize), Rc<str>>,
+    /// By process, return address and generation.
+    last_calls: FxHashMap<(usize, Addr, u32), Option<Option<Addr>>>,
     /// The names of strands that the program has not named, by process, outermost call and
     /// generation: a million strands may begin with one function.
     strands: FxHashMap<(usize, Addr, u32), Rc<str>>,
@@ -67,6 +69,7 @@ impl<'a> Names<'a> {
             suspensions: HashMap::new(),
             awaiters: HashMap::new(),
             threads: FxHashMap::default(),
+            last_calls: FxHashMap::default(),
             strands: FxHashMap::default(),
         }
     }
@@ -205,13 +208,50 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Where a coroutine is suspended as the program exits: the address behind the beginning of the
-    /// instruction that its resume index tells of, which is as good as a return address.
-    /// `Some(None)`: the debug information does not tell of it alone. `None`: nothing was read.
+    /// Where a coroutine is suspended, or was last: the address behind the beginning of the
+    /// instruction that its resume index tells of as the program exits, or else its last call,
+    /// which is as good as a return address. `Some(None)`: neither tells of one place alone.
+    /// `None`: [`Strand::suspended_at`] tells, of a strand that is no coroutine or has no debug
+    /// information.
     pub fn left_at(&mut self, strand: &Strand) -> Option<Option<Addr>> {
-        let index = strand.left_behind()?;
-        let (function, time) = strand.entry()?;
-        self.suspension(strand.id.process(), function, index, time)
+        if strand.kind != Kind::Coroutine {
+            return None;
+        }
+        let process = strand.id.process();
+        if let Some((index, (function, time))) = strand.left_behind().zip(strand.entry())
+            && let Some(found) = self.suspension(process, function, index, time)
+        {
+            return Some(found);
+        }
+        let (site, time) = strand.suspended_at()?;
+        self.suspension_behind(process, site, time)
+    }
+
+    /// Where the coroutine is suspended whose code made its last call from `site`, a return
+    /// address; the same answers.
+    pub fn suspension_behind(
+        &mut self,
+        process: usize,
+        site: Addr,
+        time: Nanos,
+    ) -> Option<Option<Addr>> {
+        let before = Addr(site.0.wrapping_sub(1));
+        let key = (process, site, self.generation(process, time));
+        if let Some(&known) = self.last_calls.get(&key) {
+            return known;
+        }
+        let modules = self.resolvers[process].modules();
+        let module = modules
+            .find(before, time)
+            .and_then(|index| modules.get(index));
+        let found = module.and_then(|module| self.images.suspension_behind(module, site));
+        let found = found.map(|found| found.map(|address| Addr(address.0 + 1)));
+        // A line is no more than where the last call was: the coroutine may have gone on from
+        // there.
+        let is_line = found.is_none() && self.line(process, site, time).is_some();
+        let found = found.or(is_line.then_some(None));
+        self.last_calls.insert(key, found);
+        found
     }
 
     /// Where the coroutine of this function is suspended when its resume index is `index`; the same

@@ -168,7 +168,8 @@ fn listed(
             strand.parent = maker;
             changes = true;
         }
-        if let Some(address) = names.left_at(strand) {
+        let known = strand.suspended_at().map(|(address, _)| address);
+        if let Some(address) = names.left_at(strand).filter(|&address| address != known) {
             strand.set_suspended_at(address);
             changes = true;
         }

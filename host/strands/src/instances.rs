@@ -446,6 +446,7 @@ impl<'a> Instances<'a> {
         }
         if !destroys {
             slots.goes_on_behind(slot, index);
+            slots.leaves_at(slot, Addr(0));
         }
         let flags = Frame::COROUTINE | if destroys { Frame::DESTROYS } else { 0 };
         Some(Instance { slot, flags })

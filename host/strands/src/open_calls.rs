@@ -66,14 +66,9 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             self.end_idle(context, None, new.time);
         }
         let state = &self.map.stacks[stack];
-        let (outer, depth) = match state.frames.last() {
-            Some(below) => {
-                if below.is(Frame::COROUTINE) && flags & Frame::INLINED == 0 {
-                    self.strands.leaves_at(below.slot, Addr(new.caller));
-                }
-                (below.slot, below.depth + 1)
-            }
-            None => (state.slot, 0),
+        let (outer, depth, below) = match state.frames.last() {
+            Some(below) => (below.slot, below.depth + 1, below.flags),
+            None => (state.slot, 0, 0),
         };
         let (mut slot, mut depth, mut flags) = (outer, depth, flags);
         if let Some(frame) = new.frame {
@@ -97,6 +92,9 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             }
         } else if self.strands.makes_instance(callee) {
             flags |= Frame::RAMP;
+        }
+        if is_told(below) && flags & (Frame::INLINED | Frame::COROUTINE) == 0 {
+            self.strands.leaves_at(outer, Addr(new.caller));
         }
         let gaps = self.map.threads[context].gaps;
         let state = &mut self.map.stacks[stack];
@@ -167,7 +165,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         outer.callees += took;
         let (slot, depth) = (outer.slot, outer.depth as usize + 1);
         let around = Some(Addr(outer.function));
-        if !is_inlined && outer.is(Frame::COROUTINE) {
+        if !is_inlined && is_told(outer.flags) {
             self.strands.leaves_at(slot, Addr(new.caller));
         }
         let (function, caller) = (Addr(new.function), Addr(new.caller));
@@ -419,4 +417,10 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             self.close(stack, End::Unwound);
         }
     }
+}
+
+/// Whether a call that is made by one with these flags tells where a coroutine is: its own code
+/// makes it, which runs the coroutine and does not destroy it.
+fn is_told(flags: u8) -> bool {
+    flags & (Frame::COROUTINE | Frame::DESTROYS) == Frame::COROUTINE
 }

@@ -243,8 +243,8 @@ impl Strand {
     }
 
     /// Where it was suspended last, and a time at which that address meant it: of a coroutine, the
-    /// call site of the last call that it made before; of another strand, the function that was
-    /// left.
+    /// call site of the last call that its code made since it was resumed, other coroutines' bodies
+    /// not included; of another strand, the function that was left.
     pub fn suspended_at(&self) -> Option<(Addr, Nanos)> {
         (self.left_at != Addr(0)).then_some((self.left_at, self.last))
     }

@@ -40,6 +40,9 @@ pub(crate) struct Carried {
     pub suspensions: HashMap<String, Vec<(u16, Option<u64>)>>,
     /// By ramp: resume indices, and the awaiter's `await_suspend`.
     pub awaiters: HashMap<String, Vec<(u16, String)>>,
+    /// By the return address of a call behind which a coroutine is certainly suspended: the resume
+    /// index.
+    pub last_calls: BTreeMap<u64, u16>,
     pub lines: BTreeMap<u64, SourceLine>,
     /// Sizes and names, by address.
     pub variables: BTreeMap<u64, (u64, String)>,
@@ -83,6 +86,9 @@ impl Carried {
             for (index, name) in awaiters {
                 line(0, (*index).into(), AWAITS, &format!("{ramp} {name}"));
             }
+        }
+        for (&at, &index) in &self.last_calls {
+            line(at, index.into(), LAST_CALL, "-");
         }
         for (&at, source) in &self.lines {
             line(at, source.line.into(), LINE, &source.file);
@@ -144,6 +150,7 @@ impl Carried {
                 let awaiters = self.awaiters.entry(ramp.to_owned()).or_default();
                 awaiters.push(awaiter);
             }
+            LAST_CALL => _ = self.last_calls.insert(at, u16::try_from(number).ok()?),
             LINE => {
                 let line = u32::try_from(number).ok()?;
                 let file = rest.to_owned();
@@ -167,6 +174,7 @@ const ENTER_CALL: &str = "enter-call";
 const ENTRY_CALL: &str = "entry-call";
 const SUSPENSION: &str = "suspension";
 const AWAITS: &str = "awaits";
+const LAST_CALL: &str = "last-call";
 const LINE: &str = "line";
 const VARIABLE: &str = "variable";
 const MEMBER: &str = "member";
@@ -180,17 +188,18 @@ mod tests {
         let text = "symtab 1\n1139 1c global _Z3addii\n1150 0 jump 1180\n1160 0 jump ?\n\
                     11f0 0 handler-return -\n1143 0 enter-call -\n1180 0 entry-call -\n0 2 suspension f\n\
                     1234 4 suspension f\n0 4 awaits f _ZN1w13await_suspendEv\n\
-                    1234 2a line /a b.cpp\n4040 28 variable ledger\n\
+                    1243 4 last-call -\n1234 2a line /a b.cpp\n4040 28 variable ledger\n\
                     4068 28 member 0 .queues[3].lock\n1 2 jump x\nz 1 line f\n1 1 line\n";
         let carried = Carried::read(text);
         assert_eq!(carried.jumps.len(), 2);
         assert_eq!(carried.suspensions["f"], [(2, None), (4, Some(0x1234))]);
         let awaits = (4, "_ZN1w13await_suspendEv".to_owned());
         assert_eq!(carried.awaiters["f"], [awaits]);
+        assert_eq!(carried.last_calls[&0x1243], 4);
         assert_eq!(carried.lines[&0x1234].short(), "a b.cpp:42");
         let mut again = String::new();
         carried.write(&mut again);
-        let facts: Vec<&str> = text.lines().skip(2).take(11).collect();
+        let facts: Vec<&str> = text.lines().skip(2).take(12).collect();
         assert_eq!(again.lines().collect::<Vec<_>>(), facts);
     }
 }

@@ -219,6 +219,10 @@ impl Images {
                 known.filter_map(|at| Some((at, self.suspension_line(module, at)?.clone())));
             carried.lines.extend(lines);
             carried.suspensions.insert(ramp.to_owned(), points);
+            for point in self.points(module, ramp).unwrap_or_default().iter() {
+                let calls = point.calls.iter().map(|&call| (call, point.index));
+                carried.last_calls.extend(calls);
+            }
             let awaiters = self.awaiters(module, ramp);
             carried.awaiters.insert(ramp.to_owned(), awaiters);
         }
@@ -586,6 +590,30 @@ impl Images {
             told.or_default().insert(at, line);
         }
         Some(at.map(|at| Addr(at.wrapping_add(module.bias))))
+    }
+
+    /// Where a coroutine is suspended whose code did nothing behind the call that returns to
+    /// `site`, as [`Images::suspension`] says it. `Some(None)`: it may have gone on, or no line is
+    /// known. `None`: nothing is known of this coroutine's points, or `site` is in no coroutine's
+    /// code.
+    pub fn suspension_behind(&mut self, module: &Module, site: Addr) -> Option<Option<Addr>> {
+        let site = site.0.wrapping_sub(module.bias);
+        let table = self.table(module)?;
+        let name = table.find(site.wrapping_sub(1))?;
+        let (ramp, CoroutinePart::Resume, _) = coroutine_part(name)? else {
+            return None;
+        };
+        let function = Addr(site.wrapping_sub(1).wrapping_add(module.bias));
+        let index = match &self.packed {
+            Some(_) => self.carried(module)?.last_calls.get(&site).copied(),
+            None => {
+                let points = self.points(module, ramp)?;
+                let point = points.iter().find(|point| point.calls.contains(&site));
+                point.map(|point| point.index)
+            }
+        };
+        let known = self.suspension(module, function, index.unwrap_or_default())?;
+        Some(known.filter(|_| index.is_some()))
     }
 
     /// What the coroutine of this function awaits at the suspension point with this resume index:

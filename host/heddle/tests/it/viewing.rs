@@ -678,6 +678,94 @@ fn threads_of_one_name_are_told_apart_where_they_resume_another() {
     }
 }
 
+/// As of a program that was killed: where the last call tells for certain, and else nothing.
+#[test]
+fn where_a_coroutine_is_that_nobody_noted_is_told_if_it_is_sure() {
+    const SOURCE: &str = "
+void step() {}
+struct sure { bool await_ready() { return false; } void await_suspend(std::coroutine_handle<>) {}
+  void await_resume() {} };
+struct may { bool await_ready() { return false; } bool await_suspend(std::coroutine_handle<>)
+  { return true; } void await_resume() {} };
+task co() {
+  step();
+  co_await sure{}; // left here
+  co_await may{};
+}
+int main() { co(); }
+";
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = Program::of_tasks(path, SOURCE, &["-g", "-O0"]);
+    let [main, co] = program.places([" main", "cov.Frame.actor"]);
+    let awaits = "13await_suspendENSt7__n486116coroutine_handleIvEE";
+    let [step, sure, may] = program.places([
+        " _Z4stepv",
+        &format!(" _ZN4sure{awaits}"),
+        &format!(" _ZN3may{awaits}"),
+    ]);
+    let text = [TASK, SOURCE].concat();
+    let line = text.lines().position(|line| line.ends_with("left here"));
+    let here = format!("app.cpp:{}", line.unwrap() + 1);
+    for (calls, resumed, told) in [
+        (&[step, sure][..], false, Some(&here)),
+        (&[sure, step], false, None),
+        (&[step, may], false, None),
+        (&[step], false, None),
+        (&[sure], true, None),
+    ] {
+        let trace = path.join("heddle.trace");
+        _ = std::fs::remove_dir_all(&trace);
+        let mut process = program.process(&trace);
+        let mut thread = process.thread(4711, "app");
+        thread
+            .enter(0, main, 0, 900)
+            .capture(co, 0x5581_0090, Some(0))
+            .enter(10, co, main + 9, 800)
+            .exit(20, co, 0, 800)
+            .capture(co, 0x5581_0090, Some(2))
+            .enter(30, co, main + 19, 800);
+        for (time, &callee) in (40..).zip(calls) {
+            thread
+                .enter(time, callee, program.return_address(co, callee), 700)
+                .exit(time, callee, 0, 700);
+        }
+        thread.exit(50, co, 0, 800);
+        if resumed {
+            thread
+                .capture(co, 0x5581_0090, Some(4))
+                .enter(60, co, main + 29, 800)
+                .exit(70, co, 0, 800);
+        }
+        thread.exit(80, main, 0, 900).finish().unwrap();
+        process.finish().unwrap();
+        heddle(path)
+            .args(["pack", "-o", "packed.trace"])
+            .assert()
+            .success();
+        for trace in ["heddle.trace", "packed.trace"] {
+            let (tree, _) = said(path, &["tree", trace]);
+            let left = tree.split(", left at ").nth(1);
+            let left = left.and_then(|left| left.split(": ").next());
+            assert_eq!(left, told.map(String::as_str), "{calls:x?}: {tree}");
+            let (life, _) = said(path, &["tree", "--strand", "2", trace]);
+            let lasts = match told {
+                Some(told) => format!("suspended at {told}"),
+                None => "suspended".to_owned(),
+            };
+            let last = life.lines().last().unwrap();
+            assert!(last.trim_start().starts_with(&lasts), "{life}");
+            let place = last.contains(" at ") || last.contains(" in ");
+            assert_eq!(place, told.is_some(), "{life}");
+            let (list, _) = said(path, &["strands", "--json", trace]);
+            let place = told.map_or("null".to_owned(), |told| format!("\"{told}\""));
+            let own = lines_with(&list, r#""strand":2,"#)[0];
+            assert!(own.contains(&format!(r#""suspended_at":{place}"#)), "{own}");
+        }
+        std::fs::remove_file(path.join("packed.trace")).unwrap();
+    }
+}
+
 /// Optimised code has the first activation in the ramp: what is told of it is the frame alone.
 #[test]
 fn a_suspension_that_is_the_first_is_told() {

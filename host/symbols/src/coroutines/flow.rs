@@ -1,7 +1,7 @@
 //! How control flows within a function's code.
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 /// A function's code, and the places in it that branches lead to.
@@ -135,6 +135,44 @@ impl<'a> Flow<'a> {
         });
         instructions.skip(1).take(FOLLOWED)
     }
+
+    /// The return addresses of the calls that run after the instruction at `from` alone, where the
+    /// code certainly leaves the function behind it, and before another one of `stops`: of none, if
+    /// a branch may go either way, as where an `await_suspend` may say that it does not suspend.
+    pub fn calls_to_the_end(&self, from: u64, stops: &HashSet<u64>) -> Vec<u64> {
+        let mut calls = Vec::new();
+        let mut before: Option<Instruction> = None;
+        for step in self.path(from) {
+            let it = step.instruction;
+            if stops.contains(&it.ip()) {
+                break;
+            }
+            match it.flow_control() {
+                FlowControl::Call | FlowControl::IndirectCall if step.alone => {
+                    calls.push(it.next_ip());
+                }
+                // A stack protector's branch returns, or ends the program.
+                FlowControl::ConditionalBranch if !before.is_some_and(is_of_a_guard) => break,
+                FlowControl::Return | FlowControl::IndirectBranch => return calls,
+                FlowControl::UnconditionalBranch if !self.range().contains(&target(&it)) => {
+                    return calls;
+                }
+                _ => {}
+            }
+            before = Some(it);
+        }
+        Vec::new()
+    }
+}
+
+/// Whether an instruction looks at the word that a stack protector compares.
+fn is_of_a_guard(instruction: Instruction) -> bool {
+    instruction.memory_segment() == Register::FS
+}
+
+/// Where a branch leads.
+fn target(branch: &Instruction) -> u64 {
+    to(branch).unwrap_or(u64::MAX)
 }
 
 /// An instruction on a path.
@@ -208,5 +246,35 @@ mod tests {
             own(&[(&[0xe9, 0xff, 0xfe, 0xff, 0xff], 0x200)]),
             [(false, true), (false, true)]
         );
+    }
+
+    #[test]
+    fn calls_that_end_a_function_are_those_behind_which_no_branch_may_go_on() {
+        let calls = |tail: &[u8]| {
+            // movw $4, 40(%rbx); call; and the rest of the code.
+            let mut code = vec![0x66, 0xc7, 0x43, 0x28, 4, 0, 0xe8, 0, 0, 0, 0];
+            code.extend(tail);
+            let flow = Flow::of(&code, 0x10, &[]);
+            flow.calls_to_the_end(0x10, &HashSet::from([0x10, 0x1f]))
+        };
+        for (tail, expected) in [
+            (&[0xc3][..], &[0x1b][..]),                    // ret
+            (&[0xff, 0xe0], &[0x1b]),                      // jmp *%rax
+            (&[0xe9, 0, 1, 0, 0], &[0x1b]),                // jmp to another function
+            (&[0xff, 0xd2, 0xc3], &[0x1b, 0x1d]),          // call *%rdx; ret
+            (&[0xeb, 1, 0x90, 0xff, 0xd2, 0xc3], &[0x1b]), // others may jump there, too
+            (&[0x84, 0xc0, 0x74, 1, 0xc3, 0xc3], &[]),     // test %al,%al; je
+            (&[0x90, 0x90, 0x90, 0x90, 0xc3], &[]),        // the next store
+        ] {
+            assert_eq!(calls(tail), expected, "{tail:x?}");
+        }
+        // sub %fs:40,%rdx; je; call; leave; ret
+        let guarded = [
+            0x64, 0x48, 0x2b, 0x14, 0x25, 40, 0, 0, 0, 0x74, 5, 0xe8, 0, 0, 0, 0, 0xc9, 0xc3,
+        ];
+        let mut code = vec![0x66, 0xc7, 0x43, 0x28, 4, 0, 0xe8, 0, 0, 0, 0];
+        code.extend(guarded);
+        let flow = Flow::of(&code, 0x10, &[]);
+        assert_eq!(flow.calls_to_the_end(0x10, &HashSet::new())[0], 0x1b);
     }
 }

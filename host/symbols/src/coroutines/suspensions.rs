@@ -36,6 +36,8 @@ pub(crate) struct Point {
     pub line: Option<SourceLine>,
     /// The linker's name of the `await_suspend`, or the readable one.
     pub await_suspend: Option<String>,
+    /// The return addresses of calls behind which the coroutine is certainly suspended here.
+    pub calls: Vec<u64>,
 }
 
 /// The resume index of a coroutine that has not begun.
@@ -112,7 +114,9 @@ pub(crate) fn suspension_points(
             at,
             line: line.clone(),
             await_suspend: None,
+            calls: Vec::new(),
         });
+        point.calls.extend(flow.calls_to_the_end(at, &all));
         // An optimiser may have copied the code of a `co_await`.
         if point.line.is_none() {
             (point.at, point.line) = (at, line);

@@ -98,6 +98,20 @@ impl Program {
         symbols.map(|symbol| self.place(symbol))
     }
 
+    /// Where the call in one function of another returns to, the first one. The linker puts code
+    /// into the file where it is in memory.
+    pub fn return_address(&self, function: u64, callee: u64) -> u64 {
+        const CALL: u8 = 0xe8;
+        let bytes = fs::read(&self.path).unwrap();
+        let mut ends = (function + 5)..(function + 0x1000);
+        let returns = |&end: &u64| {
+            let call = &bytes[end as usize - 5..end as usize];
+            let distance = i32::from_le_bytes(*call.last_chunk().unwrap());
+            call[0] == CALL && end.wrapping_add_signed(distance.into()) == callee
+        };
+        ends.find(returns).unwrap()
+    }
+
     /// Begins a trace of one process of the program, which is loaded where its file says.
     pub fn process(&self, trace: &Path) -> ProcessWriter {
         let trace = TraceWriter::create(trace).unwrap();

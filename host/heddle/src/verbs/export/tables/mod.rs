@@ -20,8 +20,8 @@ use crate::waits::{Labels, is_wrapper};
 pub use called::Called;
 use heddle_calls::Key;
 use heddle_strands::{Analysis, Decoded, Kind, StrandId};
-use heddle_symbols::Location;
-use heddle_trace_file::Trace;
+use heddle_symbols::{Location, coroutine_part};
+use heddle_trace_file::{Addr, Nanos, Trace};
 pub use outlet::Group;
 use outlet::Outlets;
 pub use sink::{Rows, Whole};
@@ -274,7 +274,7 @@ impl Part<'_> {
         });
         let at = match exact {
             Some((exact, time)) => exact.map(|at| (at, time)),
-            None => key(&self.sites, place.site),
+            None => self.site(names, place, key(&self.sites, place.site)),
         };
         // Where the program's own code waits says more than where the C++ library's does.
         let at = at.filter(|&(at, time)| !is_wrapper(&names.caller(process, at, time).symbol));
@@ -285,6 +285,24 @@ impl Part<'_> {
             Some(format!("in {}", names.source_name(&location)))
         };
         (line.or_else(within), awaited)
+    }
+
+    /// The call behind which a strand is that does not run, or, of a coroutine that is suspended
+    /// and does not go on, the place that this tells for certain.
+    fn site(
+        &self,
+        names: &mut Names<'_>,
+        place: record::Place,
+        site: Option<(Addr, Nanos)>,
+    ) -> Option<(Addr, Nanos)> {
+        let (at, time) = site?;
+        // No call is open.
+        let is_suspended = place.function.is_none()
+            && coroutine_part(&names.caller(self.process, at, time).symbol).is_some();
+        match is_suspended.then(|| names.suspension_behind(self.process, at, time)) {
+            Some(Some(exact)) => exact.map(|at| (at, time)),
+            _ => Some((at, time)),
+        }
     }
 
     /// The functions that the part's calls were made in, and the lines, by their indices.
