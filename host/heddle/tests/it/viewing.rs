@@ -640,6 +640,42 @@ fn a_suspension_that_lasts_says_where_it_is() {
     assert!(tree.ends_with("  30 ns\n"), "{tree}");
 }
 
+/// All of a body of one line is on that line, also where the optimiser leaves no more to tell; and
+/// what has not begun is at none.
+#[test]
+fn a_suspension_in_a_body_of_one_line_is_there() {
+    let line = TASK.lines().count() + 1;
+    for (level, index, told) in [
+        ("-O0", 4, true),
+        ("-O2", 4, true),
+        ("-O0", 0, false),
+        ("-O2", 0, false),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        let source = "task inner() { co_await std::suspend_always{}; }\nint main() { inner(); }\n";
+        let program = Program::of_tasks(path, source, &["-g", level]);
+        let [main, inner, destroy] =
+            program.places([" main", "innerv.Frame.actor", "innerv.Frame.destroy"]);
+        let mut process = program.process(&path.join("heddle.trace"));
+        let mut thread = process.thread(4711, "app");
+        thread
+            .enter(0, main, 0, 900)
+            .capture(inner, 0x5581_0090, Some(0))
+            .enter(10, inner, main + 9, 800)
+            .exit(20, inner, 0, 800)
+            .exit(50, main, 0, 900)
+            .frame_left(90, 0x5581_0090, index, destroy)
+            .finish()
+            .unwrap();
+        process.finish().unwrap();
+        let (tree, _) = said(path, &["tree"]);
+        let left = format!("left at app.cpp:{line}: inner()");
+        assert_eq!(tree.contains(&left), told, "{level} {index}: {tree}");
+        assert_eq!(tree.contains("left at"), told, "{tree}");
+    }
+}
+
 #[test]
 fn threads_of_one_name_are_told_apart_where_they_resume_another() {
     for (name, told) in [("app", "app #2"), ("worker", "worker")] {

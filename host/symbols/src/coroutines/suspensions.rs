@@ -40,7 +40,7 @@ pub(crate) struct Point {
     pub calls: Vec<u64>,
 }
 
-/// The resume index of a coroutine that has not begun.
+/// The resume index of a coroutine at its first suspension.
 const INITIAL: u16 = 2;
 
 /// The suspension points of the coroutine with this body, in the ELF file with these bytes; the
@@ -91,12 +91,17 @@ pub(crate) fn suspension_points(
     for (index, stores, own, found) in found {
         let (at, between) = (stores.start, before..stores.end);
         before = at + 1;
-        let Some(index) = index else { continue };
+        // 0 is what a coroutine has in its frame that has not begun.
+        let Some(index) = index.filter(|&index| index >= INITIAL) else {
+            continue;
+        };
         // Before the first `co_await` and behind the last one a coroutine is suspended on the line
         // where the function begins.
         let within = own.clone().filter(|own| {
             let inside = |(first, last)| first < own.line && own.line < last;
-            ends.is_some_and(inside) && !wrong.contains(&own.line)
+            // All of a body of one line is on that.
+            let only = |(first, last)| first == own.line && own.line == last;
+            ends.is_some_and(only) || ends.is_some_and(inside) && !wrong.contains(&own.line)
         });
         let begins = ends.is_some_and(|(first, _)| own.as_ref().is_some_and(|it| it.line == first));
         let at_an_end = index <= INITIAL || (Some(index) == last && begins);
