@@ -47,6 +47,9 @@ struct Pair {
 struct Twin {
   int all[2];
 };
+struct Alone {
+  short value;
+};
 struct Date {
   int year, month, day;
 };
@@ -198,6 +201,30 @@ CALLED int moved(int value, int by) {
   value = by;
   asm volatile("" : : "r"(value) : "memory");
   return value;
+}
+// Of what takes two registers, GCC knows no other value than what a later statement sets.
+CALLED int settled(int at, __int128 value) {
+  effects = effects + at + static_cast<long>(value);
+  value = -7;
+  while (effects == -1) ++at;
+  return at;
+}
+// Both halves are in registers, it says, and sets the one that it uses.
+CALLED long half(int at, __int128 value) {
+  value = value + 1;
+  effects = effects + at;
+  effects = effects + static_cast<long>(value);
+  return static_cast<long>(value);
+}
+// It says where this one is with DW_OP_GNU_uninit, an operation that readers need not know.
+CALLED long perhaps(Alone value, long at) {
+  effects = effects + value.value;
+  switch (effects) {
+    case -1: effects = 1; break;
+    case -2: value.value = 4892; break;
+  }
+  effects = effects + at;
+  return at;
 }
 // At -O2 GCC sets the letter in a register before it calls the hook.
 struct Sixteen {
@@ -420,6 +447,9 @@ int main() {
   day({2002, 2, 12}, 3);
   replaced(1, 1.5, false);
   moved(1, 2);
+  settled(1, 12345);
+  half(1, -8);
+  perhaps({3}, 4);
   marked({"fifteen chars.."}, 4);
   scaled(3, Four{1, 2, 3, -4}, 0.5f);
   lanes({Four{5, 6, 7, 8}}, 2.5, 3);

@@ -25,21 +25,22 @@ pub enum Base {
 }
 
 /// Reads a frame's base from its expression.
-pub fn base(expression: Expression<Slice>, encoding: Encoding) -> gimli::Result<Base> {
-    Ok(match operations(expression, encoding)?.as_slice() {
-        [Operation::CallFrameCFA] => Base::Cfa,
-        [Operation::Register { register }] => Base::Register(*register),
+pub fn base(expression: Expression<Slice>, encoding: Encoding) -> Base {
+    match operations(expression, encoding).as_deref() {
+        Ok([Operation::CallFrameCFA]) => Base::Cfa,
+        Ok([Operation::Register { register }]) => Base::Register(*register),
+        // One that cannot be read, too.
         _ => Base::Other,
-    })
+    }
 }
 
-/// Reads a pointer's location from its expression.
-pub fn location(
-    expression: Expression<Slice>,
-    encoding: Encoding,
-    base: Base,
-) -> gimli::Result<Location> {
-    let place = match *operations(expression, encoding)?.as_slice() {
+/// Reads a pointer's location from its expression. One with an operation that we do not know, as
+/// `DW_OP_GNU_uninit`, costs this location alone.
+pub fn location(expression: Expression<Slice>, encoding: Encoding, base: Base) -> Location {
+    let Ok(operations) = operations(expression, encoding) else {
+        return Location::Elsewhere;
+    };
+    let place = match *operations.as_slice() {
         [Operation::Register { register }] => in_register(register),
         // A value, not an address, that is the register's.
         [
@@ -56,13 +57,13 @@ pub fn location(
             },
         ] => in_memory(register, offset),
         [Operation::FrameOffset { offset }] => match base {
-            Base::Cfa => return Ok(Location::FromCfa(offset)),
+            Base::Cfa => return Location::FromCfa(offset),
             Base::Register(register) => in_memory(register, offset),
             Base::Other => None,
         },
         _ => None,
     };
-    Ok(place.map_or(Location::Elsewhere, Location::At))
+    place.map_or(Location::Elsewhere, Location::At)
 }
 
 /// The place so far from the canonical frame address, where that is there.

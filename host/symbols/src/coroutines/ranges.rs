@@ -129,12 +129,12 @@ fn places<'a>(
 ) -> gimli::Result<Vec<(Range<u64>, FramePlace)>> {
     let encoding = unit.encoding();
     let base = match scope.frame_base {
-        Some(AttributeValue::Exprloc(expression)) => base(expression, encoding)?,
+        Some(AttributeValue::Exprloc(expression)) => base(expression, encoding),
         _ => Base::Other,
     };
     let mut all = Vec::new();
     let mut add = |range: Range<u64>, expression: Expression<Slice>| {
-        match location(expression, encoding, base)? {
+        match location(expression, encoding, base) {
             Location::At(place) => all.push((range, place)),
             Location::FromCfa(offset) => {
                 let parts = cfa.within(&range)?.into_iter();

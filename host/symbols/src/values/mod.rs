@@ -10,7 +10,8 @@
 //!   that the hook is called with.
 //!   A register that the code before the call has narrowed or changed holds no structure
 //!   ([`narrowed`]), what that code has not stored is not in the frame, and what it has stored over
-//!   in the caller's is not what was given ([`stored`]).
+//!   in the caller's is not what was given, nor is what a register holds for the caller
+//!   ([`stored`]).
 //! - `-mfentry`, enter: the function's first instruction, at which the ABI tells where a parameter
 //!   is passed ([`abi`]), and debug information must not contradict it: the first location that
 //!   begins there, as a later one may be of what the function puts in its place. Where debug
@@ -370,7 +371,7 @@ impl<'d> Finder<'_, 'd> {
             };
             // Of an empty object nothing is stored.
             let is_empty = described.parts.as_ref().is_some_and(Vec::is_empty);
-            let place = match by_entry || is_empty {
+            let place = match is_empty {
                 true => place,
                 false => stored
                     .get_or_insert_with(|| self.stored(around, pc, scope.inlined))
@@ -398,7 +399,7 @@ impl<'d> Finder<'_, 'd> {
         let cfa = self.cfa.within(&(pc..site))?.first().map(|&(_, cfa)| cfa);
         let frame = match scope.frame_base {
             Some(AttributeValue::Exprloc(expression)) => {
-                scopes::frame_base(expression, unit.encoding(), cfa)?
+                scopes::frame_base(expression, unit.encoding(), cfa)
             }
             _ => None,
         };
@@ -414,11 +415,17 @@ impl<'d> Finder<'_, 'd> {
         let by_the_abi = by_entry && !is_variant;
         let result = scopes::result(&reader, scope)?;
         let mut passed = abi::Arguments::of(result.as_ref());
+        // GCC says of a whole function what a parameter is where it knows of one value alone. That
+        // is the one given if the optimiser has put a constant in place of the parameter: in what
+        // it has inlined, or made of another function. Else a later statement may have set it. Of
+        // what takes two registers, GCC knows no other value than a constant.
+        let replaced = scope.inlined || is_variant;
+        let believed = |described: &Described| replaced && described.bytes <= types::WORD;
         let promoted = by_the_abi && scopes::is_unprototyped(unit, scope)?;
         let (mut parameters, mut otherwise) = (Vec::new(), false);
         for mut parameter in scopes::parameters(&reader, scope)? {
             if let Some(AttributeValue::Exprloc(expression)) = parameter.location
-                && let Some(by_address) = scopes::is_by_address(expression, unit.encoding())?
+                && let Some(by_address) = scopes::is_by_address(expression, unit.encoding())
             {
                 parameter.described.by_reference = by_address;
             }
@@ -429,11 +436,11 @@ impl<'d> Finder<'_, 'd> {
             let by_abi = passed.next(&parameter.described);
             let place = match parameter.location {
                 Some(AttributeValue::Exprloc(expression)) => {
-                    let stored = by_entry && scopes::is_stored_later(expression, unit.encoding())?;
+                    let stored = by_entry && scopes::is_stored_later(expression, unit.encoding());
                     match stored {
                         true if is_variant => Place::Missing(Missing::NotKnown),
                         true => by_abi.clone(),
-                        false => place::place(expression, &context)?,
+                        false => place::place(expression, &context),
                     }
                 }
                 Some(list) => {
@@ -443,13 +450,13 @@ impl<'d> Finder<'_, 'd> {
                         None => location_at(unit, list, pc)?,
                     };
                     match found {
-                        Some(expression) => place::place(expression, &context)?,
+                        Some(expression) => place::place(expression, &context),
                         None => Place::Missing(Missing::OptimisedOut),
                     }
                 }
                 None => match &parameter.constant {
-                    Some(bytes) => Place::Constant(bytes.clone()),
-                    None => Place::Missing(Missing::OptimisedOut),
+                    Some(bytes) if believed(&parameter.described) => Place::Constant(bytes.clone()),
+                    _ => Place::Missing(Missing::OptimisedOut),
                 },
             };
             otherwise |= by_the_abi && is_elsewhere(&place, &by_abi, &parameter.described);

@@ -48,8 +48,13 @@ enum Word {
     Constant(u64),
 }
 
-/// Reads a location.
-pub fn place(expression: Expression<Slice>, context: &Context) -> gimli::Result<Place> {
+/// Reads a location. One that cannot be read costs its variable alone: gimli knows no
+/// `DW_OP_GNU_uninit`, by which GCC says that a variable may not have been set.
+pub fn place(expression: Expression<Slice>, context: &Context) -> Place {
+    read(expression, context).unwrap_or(Place::Missing(Missing::NotKnown))
+}
+
+fn read(expression: Expression<Slice>, context: &Context) -> gimli::Result<Place> {
     let mut operations = expression.operations(context.encoding);
     let mut stack: Vec<Word> = Vec::new();
     let mut pieces: Vec<(Place, u16)> = Vec::new();

@@ -43,7 +43,7 @@ pub struct Parameter<'a> {
     pub name: String,
     pub described: Described,
     pub location: Option<AttributeValue<Slice<'a>>>,
-    /// What it always is, where it has no location.
+    /// What it is somewhere in the function, where it has no location.
     pub constant: Option<Vec<u8>>,
 }
 
@@ -279,45 +279,43 @@ pub fn frame_base(
     expression: Expression<Slice>,
     encoding: Encoding,
     cfa: Option<Cfa>,
-) -> gimli::Result<Option<Cfa>> {
+) -> Option<Cfa> {
     let mut operations = expression.operations(encoding);
-    let first = operations.next()?;
-    Ok(match (first, operations.next()?) {
-        (Some(Operation::CallFrameCFA), None) => cfa,
-        (Some(Operation::Register { register }), None) => Some(Cfa {
+    let first = operations.next().ok()??;
+    match (first, operations.next()) {
+        (Operation::CallFrameCFA, Ok(None)) => cfa,
+        (Operation::Register { register }, Ok(None)) => Some(Cfa {
             register,
             offset: 0,
         }),
         _ => None,
-    })
+    }
 }
 
 /// Whether a parameter that is stored in the function's frame is there by its address; `None`: it
-/// is not stored there.
-pub fn is_by_address(
-    expression: Expression<Slice>,
-    encoding: Encoding,
-) -> gimli::Result<Option<bool>> {
+/// is not stored there, or that cannot be read.
+pub fn is_by_address(expression: Expression<Slice>, encoding: Encoding) -> Option<bool> {
     let mut operations = expression.operations(encoding);
-    let in_frame = operations.next()?.is_some_and(|first| match first {
+    let in_frame = match operations.next().ok()?? {
         Operation::FrameOffset { .. } => true,
         first => by_pointer(first),
-    });
-    Ok(match operations.next()? {
+    };
+    match operations.next().ok()? {
         None if in_frame => Some(false),
         Some(Operation::Deref { .. }) if in_frame => Some(true),
         _ => None,
-    })
+    }
 }
 
 /// Whether a location that holds for all of a function is in its own frame, where it stores the
 /// parameter once it has been entered.
-pub fn is_stored_later(expression: Expression<Slice>, encoding: Encoding) -> gimli::Result<bool> {
-    let first = expression.operations(encoding).next()?;
-    Ok(first.is_some_and(|first| match first {
-        Operation::FrameOffset { offset } => offset < 0,
-        first => by_pointer(first),
-    }))
+pub fn is_stored_later(expression: Expression<Slice>, encoding: Encoding) -> bool {
+    let first = expression.operations(encoding).next();
+    match first {
+        Ok(Some(Operation::FrameOffset { offset })) => offset < 0,
+        Ok(Some(first)) => by_pointer(first),
+        _ => false,
+    }
 }
 
 /// Whether an operation counts from the stack pointer or the base pointer themselves, as where a

@@ -5,6 +5,10 @@
 //! alone is used, the other two are never stored (GCC 12 at -O1 and above), and what is in their
 //! place is what an earlier call has left there. The code in front of the hook tells which bytes
 //! have been stored.
+//!
+//! Nor is a parameter in a register that the caller uses on: GCC says of the whole function that
+//! both halves of an `__int128` are in such registers, and sets the one that it needs (GCC 12 at
+//! -O1 and above). What a callee-saved register holds since the function's entry was never given.
 
 use super::machine::{Held, Machine, OTHER, What};
 use super::place::{Place, RSP};
@@ -26,6 +30,8 @@ const MOST_STORED: usize = 4096;
 const ALIGNED: u8 = 16;
 const RCX: usize = 2;
 const RDI: usize = 5;
+/// The registers that a function leaves as they were: rbx, rbp, and r12 to r15.
+const CALLEE_SAVED: [u8; 6] = [3, 6, 12, 13, 14, 15];
 
 /// A byte of the stack: so far behind what a register held at the function's entry.
 type Byte = (u8, i32);
@@ -204,10 +210,23 @@ impl Stored {
         }
     }
 
+    /// Whether this is told by what a callee-saved register held at the function's entry, which is
+    /// the caller's and no argument.
+    fn is_callers(&self, held: Held) -> bool {
+        let saved = |base| self.entered && CALLEE_SAVED.contains(&base);
+        matches!(held.what, What::Register(base, _) if saved(base))
+    }
+
     /// The place of an object of so many bytes, without those of its bytes that are in the frame,
-    /// but have not been stored there. `cfa`: the canonical frame address at the hook.
+    /// but have not been stored there, and those in registers that hold what the caller had there.
+    /// `cfa`: the canonical frame address at the hook.
     pub fn checked(&self, place: Place, bytes: u64, cfa: Option<Cfa>) -> Place {
         match place {
+            Place::Register { register, .. }
+                if self.is_callers(self.machine.general[usize::from(register & 15)]) =>
+            {
+                Place::Missing(Missing::NotKnown)
+            }
             Place::Memory {
                 steps,
                 offset,
@@ -288,7 +307,7 @@ impl Stored {
                 Some((base, at)) if base == RSP || base == ALIGNED || cfa.is_some() => {
                     self.bytes.contains(&(base, at.saturating_add(byte)))
                 }
-                Some(_) => true,
+                Some(_) => !self.is_callers(held),
                 None => cfa.is_none() && register != RSP,
             }
         };
@@ -373,8 +392,9 @@ mod tests {
         assert_eq!(checked(&all, by_address.clone(), 64), by_address);
         // sub rsp, rax: where that is from the function's entry is not known.
         assert_eq!(checked(&[0x48, 0x29, 0xc4], on_stack(RSP, 0), 8), NOT_KNOWN);
-        // Behind a pointer all is.
-        assert_eq!(checked(&[], on_stack(3, -8), 64), on_stack(3, -8));
+        // mov rbx, rdi: behind a pointer all is.
+        let pointer = [0x48, 0x89, 0xfb];
+        assert_eq!(checked(&pointer, on_stack(3, -8), 64), on_stack(3, -8));
     }
 
     #[test]
@@ -405,6 +425,35 @@ mod tests {
         .concat();
         assert_eq!(checked(&copied, on_stack(RSP, -32), 24), on_stack(RSP, -32));
         assert_eq!(checked(&copied, on_stack(RSP, -8), 8), NOT_KNOWN);
+    }
+
+    #[test]
+    fn what_the_caller_has_in_a_register_is_no_argument() {
+        let half = |number| Place::Register {
+            register: number,
+            offset: 0,
+        };
+        let both = || Place::Pieces(vec![(half(12), 8), (half(13), 8)]);
+        // push r13; push r12; mov r12, rsi
+        let low = [0x41, 0x55, 0x41, 0x54, 0x49, 0x89, 0xf4];
+        let known = vec![(half(12), 8), (NOT_KNOWN, 8)];
+        assert_eq!(checked(&low, both(), 16), Place::Pieces(known));
+        assert_eq!(checked(&low, half(13), 4), NOT_KNOWN);
+        assert_eq!(checked(&low, on_stack(13, 0), 8), NOT_KNOWN);
+        // … mov r13, rdx
+        let high = [&low[..], &[0x49, 0x89, 0xd5]].concat();
+        assert_eq!(checked(&high, both(), 16), both());
+        // … je over that: the code is not followed so far.
+        let perhaps = [&low[..], &[0x74, 3], &high[7..]].concat();
+        assert_eq!(checked(&perhaps, both(), 16), both());
+        // … mov r13, rbx: a copy of what the caller has
+        let copied = [&low[..], &[0x49, 0x89, 0xdd]].concat();
+        assert_eq!(checked(&copied, half(13), 8), NOT_KNOWN);
+        // At the function's entry an argument is in a register that calls may change.
+        assert_eq!(checked(&[], half(5), 8), half(5));
+        // Of code that a jump back leads to it is not known what is in the registers.
+        let body = Stored::behind(&[0xeb, 100, 0x90], 0x1000, true);
+        assert_eq!(body.checked(half(13), 8, cfa(RSP, 8)), half(13));
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl Places {
                 let attribute = raw.read_attribute(each)?;
                 if attribute.name() == c::DW_AT_location
                     && let AttributeValue::Exprloc(location) = attribute.value()
-                    && let Some(address) = address(unit, location)?
+                    && let Some(address) = address(unit, location)
                 {
                     let entry = TypeAt(begin.0.saturating_add(at.0));
                     self.entries.entry(address).or_insert(entry);
@@ -215,21 +215,15 @@ impl TypeAt {
     }
 }
 
-/// The address that an expression is, if it is nothing else.
-fn address<'a>(
-    unit: UnitRef<'_, Slice<'a>>,
-    expression: Expression<Slice<'a>>,
-) -> gimli::Result<Option<u64>> {
+/// The address that an expression is, if it is nothing else, and can be read.
+fn address<'a>(unit: UnitRef<'_, Slice<'a>>, expression: Expression<Slice<'a>>) -> Option<u64> {
     let mut operations = expression.operations(unit.encoding());
-    let address = match operations.next()? {
-        Some(Operation::Address { address }) => address,
-        Some(Operation::AddressIndex { index }) => match unit.address(index) {
-            Ok(address) => address,
-            Err(_) => return Ok(None),
-        },
-        _ => return Ok(None),
+    let address = match operations.next().ok()?? {
+        Operation::Address { address } => address,
+        Operation::AddressIndex { index } => unit.address(index).ok()?,
+        _ => return None,
     };
-    Ok(operations.next()?.is_none().then_some(address))
+    matches!(operations.next(), Ok(None)).then_some(address)
 }
 
 /// Where the units' tables of addresses begin, with the units, in order.

@@ -1,8 +1,9 @@
-//! Recipes for values where a function is called in an unusual way.
+//! Recipes for values where a function is called in an unusual way, or its debug information says
+//! less than it seems to.
 
 use heddle_symbols::{FoundValues, Images, ValuesWanted};
 use heddle_trace_file::write::TraceWriter;
-use heddle_trace_file::{Missing, Of, Source, Step, Trace, Type};
+use heddle_trace_file::{Missing, Of, Part, Source, Step, Trace, Type};
 use std::path::Path;
 use std::process::Command;
 
@@ -14,20 +15,27 @@ const HOOKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../include/heddle/r
 /// What is recorded of one function, compiled at this level with a hook at its entry: its
 /// arguments first.
 fn values(function: &str, level: &str) -> Vec<FoundValues> {
-    let directory = tempfile::tempdir().unwrap();
-    let library = directory.path().join("library.so");
-    let flags = [
-        "-g",
+    let way = [
         "-pg",
         "-mfentry",
         "-minstrument-return=call",
-        "-w",
         "-include",
         HOOKS,
     ];
+    compiled(function, level, &way)
+}
+
+/// The same with a hook behind what the function begins with.
+fn instrumented(function: &str, level: &str) -> Vec<FoundValues> {
+    compiled(function, level, &["-finstrument-functions"])
+}
+
+fn compiled(function: &str, level: &str, way: &[&str]) -> Vec<FoundValues> {
+    let directory = tempfile::tempdir().unwrap();
+    let library = directory.path().join("library.so");
     let made = Command::new("gcc")
-        .args(["-std=gnu11", "-shared", "-fPIC", level])
-        .args(flags)
+        .args(["-std=gnu11", "-shared", "-fPIC", "-g", "-w", level])
+        .args(way)
         .args([Path::new(SOURCE), Path::new("-o"), &library])
         .output()
         .unwrap();
@@ -99,4 +107,32 @@ fn a_parameter_of_a_function_that_aligns_its_stack_is_where_the_abi_says() {
     let found = values("aligned", "-O0");
     let expected = [Step::Register(5, 0), Step::Put(4), Step::Vector(0, 8)];
     assert_eq!(found[0].steps, expected);
+}
+
+/// Where the arguments of a function that is compiled at `-O2` come from.
+fn sources(function: &str) -> Vec<Source> {
+    let mut found = instrumented(function, "-O2");
+    let fields = found.remove(0).fields.into_iter();
+    fields.map(|field| field.from).collect()
+}
+
+#[test]
+fn what_a_later_statement_sets_is_not_what_was_given() {
+    let given = Source::Recorded(vec![Part::Bytes(4)]);
+    let gone = Source::Missing(Missing::OptimisedOut);
+    assert_eq!(sources("settled"), [given, gone]);
+}
+
+#[test]
+fn a_register_that_is_still_the_callers_is_no_half_of_a_parameter() {
+    let given = Source::Recorded(vec![Part::Bytes(4)]);
+    let low = Source::Recorded(vec![Part::Bytes(8), Part::Unknown(8)]);
+    assert_eq!(sources("half"), [given, low]);
+}
+
+#[test]
+fn a_location_that_cannot_be_read_costs_its_parameter_alone() {
+    let unknown = Source::Missing(Missing::NotKnown);
+    let given = Source::Recorded(vec![Part::Bytes(8)]);
+    assert_eq!(sources("perhaps"), [unknown, given]);
 }
