@@ -162,6 +162,29 @@ impl Blocked {
 /// has.
 pub type Cycle = Vec<usize>;
 
+/// What might end a circle of waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// One of the waits ends at a certain time.
+    pub timed: bool,
+    /// One of the waits is for a semaphore: that it was used as a lock says nothing of who posts it
+    /// next. Nor is it known that no other thread lives: code without hooks records nothing.
+    pub posts: bool,
+    /// One of the waits is for what a suspended strand has: which threads may go on with that is
+    /// the scheduler's business.
+    pub resumes: bool,
+}
+
+/// What might end this circle.
+pub fn ends(blocked: &[Blocked], cycle: &Cycle) -> Ends {
+    let any = |holds: fn(&Blocked) -> bool| cycle.iter().any(|&index| holds(&blocked[index]));
+    Ends {
+        timed: any(|wait| wait.timed),
+        posts: any(|wait| wait.kind == Some(ObjectKind::Semaphore)),
+        resumes: any(|wait| wait.held_by().is_some_and(|strand| strand.suspended)),
+    }
+}
+
 /// The circles among the waits. A thread waits for one thing at a time, so each is in one circle at
 /// most.
 pub fn cycles(blocked: &[Blocked]) -> Vec<Cycle> {
@@ -265,6 +288,46 @@ mod tests {
         assert_eq!(with(on(0)), [vec![0]]);
         assert_eq!(with(on(1)), Vec::<Cycle>::new());
         assert_eq!(with(By::NotKnown), Vec::<Cycle>::new());
+    }
+
+    #[test]
+    fn a_circle_is_certain_only_if_none_but_its_strands_can_end_it() {
+        let of = |change: fn(&mut Blocked)| {
+            let mut all = waits(&[Some(1), Some(0)]);
+            change(&mut all[1]);
+            ends(&all, &cycles(&all)[0])
+        };
+        let none = Ends::default();
+        assert_eq!(of(|_| {}), none);
+        let timed = Ends {
+            timed: true,
+            ..none
+        };
+        assert_eq!(of(|wait| wait.timed = true), timed);
+        let posts = Ends {
+            posts: true,
+            ..none
+        };
+        assert_eq!(of(|wait| wait.kind = Some(ObjectKind::Semaphore)), posts);
+        let resumes = Ends {
+            resumes: true,
+            ..none
+        };
+        let suspended = |wait: &mut Blocked| {
+            if let Some(Has::Thread(thread)) = &mut wait.has {
+                thread.by = By::Strand(HoldingStrand {
+                    id: StrandId::of_thread(0, 8),
+                    label: "".into(),
+                    place: Place {
+                        process: 0,
+                        thread: 0,
+                    },
+                    thread: String::new(),
+                    suspended: true,
+                });
+            }
+        };
+        assert_eq!(of(suspended), resumes);
     }
 
     #[test]

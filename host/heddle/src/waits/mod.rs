@@ -15,7 +15,9 @@ mod sum;
 mod waiters;
 mod wakeups;
 
-pub use blocked::{Again, Blocked, By, Cycle, Has, HoldingStrand, HoldingThread, cycles};
+pub use blocked::{
+    Again, Blocked, By, Cycle, Ends, Has, HoldingStrand, HoldingThread, cycles, ends,
+};
 pub use labels::Labels;
 pub use names::{Describe, is_wrapper, own_function};
 pub use sum::{Functions, Lock, Stat, Sum};

@@ -3,7 +3,8 @@
 use crate::names::{Length, Names};
 use crate::notes;
 use crate::screen;
-use crate::waits::{self, Again, Blocked, By, Cycle, Has, HoldingStrand, HoldingThread, cycles};
+use crate::waits::{self, Again, Blocked, By, Cycle, Has, HoldingStrand, HoldingThread};
+use crate::waits::{Ends, cycles, ends};
 use heddle_trace_file::{ObjectKind, Trace};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -44,17 +45,18 @@ fn circle(out: &mut dyn Write, blocked: &[Blocked], cycle: &Cycle) -> io::Result
         1 => "a strand waits for itself".to_owned(),
         several => format!("{several} strands wait for one another"),
     };
-    if waits().any(|wait| wait.timed) {
-        writeln!(out, "circle until a time-out: {who}")?;
-    } else if holders().any(|holder| holder.suspended) {
-        // Which threads may go on with it is the scheduler's business.
-        writeln!(
-            out,
-            "deadlock, unless another thread resumes what is suspended: {who}"
-        )?;
-    } else {
-        writeln!(out, "deadlock: {who}")?;
-    }
+    let what = match ends(blocked, cycle) {
+        Ends { timed: true, .. } => "circle until a time-out",
+        Ends {
+            posts: true,
+            resumes: true,
+            ..
+        } => "deadlock, unless another thread posts, or resumes what is suspended",
+        Ends { posts: true, .. } => "deadlock, unless another thread posts",
+        Ends { resumes: true, .. } => "deadlock, unless another thread resumes what is suspended",
+        _ => "deadlock",
+    };
+    writeln!(out, "{what}: {who}")?;
     let next = cycle.iter().cycle().skip(1);
     for (&index, &next) in cycle.iter().zip(next) {
         let (wait, holder) = (&blocked[index], &blocked[next].label);
@@ -71,6 +73,15 @@ fn circle(out: &mut dyn Write, blocked: &[Blocked], cycle: &Cycle) -> io::Result
             wait.label,
             object(wait)
         )?;
+        // Its thread runs another one, or that runs on its stack.
+        if let Some(strand) = wait.held_by().filter(|it| it.id != blocked[next].strand) {
+            let how = if strand.suspended { ", suspended," } else { "" };
+            writeln!(
+                out,
+                "    {}{how} needs its thread, which is in {holder}",
+                strand.label
+            )?;
+        }
     }
     Ok(())
 }
