@@ -101,7 +101,7 @@ struct Open {
     /// where the holder may have let go before it did what is recorded of it.
     holder_was: Option<HolderWas>,
     /// The holder has let go since, so what its strand does next says nothing of the section.
-    let_go: bool,
+    let_go: Option<Nanos>,
     /// What the holder has called since, if it waited for nothing.
     holder_called: HolderCalled,
 }
@@ -128,6 +128,8 @@ enum Look {
     Suspended,
     /// It was in a long call into the kernel when the wait began.
     Called,
+    /// It was off its processor when the wait began, as it waited for something not recorded.
+    Blocked,
 }
 
 /// What the holder of an object did when another began to wait for that.
@@ -242,7 +244,7 @@ impl<'a> Collect<'a> {
             mutex: wait.mutex().map(|number| Key::Number(process, number)),
             watched: holder_was.is_some(),
             holder_was,
-            let_go: false,
+            let_go: None,
             holder_called: HolderCalled::Nothing,
         };
         self.waiting.entry(thread).or_default().push(open);
@@ -392,7 +394,7 @@ impl<'a> Collect<'a> {
     /// that still waits, or is suspended, has let go before that, unless the waiter has given up.
     /// One that began to wait meanwhile, called into the kernel, or was suspended, may have done so
     /// before it let go or after. One that has not let go may be in a call that has not returned.
-    fn look(&self, open: &Open, error: i32) -> Option<Look> {
+    fn look(&self, open: &Open, time: Nanos, error: i32) -> Option<Look> {
         let (thread, begin) = match (open.holder_was?, open.holder_called) {
             (HolderWas::NotWaiting(..), HolderCalled::Around) => return Some(Look::Called),
             (HolderWas::NotWaiting(..), HolderCalled::Later) => return None,
@@ -400,7 +402,7 @@ impl<'a> Collect<'a> {
                 let latest = self.latest.get(&thread);
                 let begin = latest.and_then(|latest| latest.for_other_than(open.key));
                 let ran = begin.is_none_or(|begin| begin < open.begin) && !has_given_up(error);
-                return ran.then_some(Look::Ran);
+                return self.ran(open, thread, time).filter(|_| ran);
             }
             (HolderWas::Waiting(thread, begin), _) => (thread, begin),
             (HolderWas::Suspended(was), _) => {
@@ -412,6 +414,22 @@ impl<'a> Collect<'a> {
         let waits = self.waiting.get(&thread).into_iter().flatten();
         let still = waits.into_iter().any(|wait| wait.begin == begin);
         (!still || has_given_up(error)).then_some(Look::Waited)
+    }
+
+    /// What a holder did all through a wait that has ended at this time, and in which no event of
+    /// it says that it waited: the kernel may say that it was blocked.
+    fn ran(&self, open: &Open, holder: usize, time: Nanos) -> Option<Look> {
+        let tid = self.trace.processes()[self.process].threads()[holder].tid();
+        let let_go = open.let_go.unwrap_or(time);
+        match self.lives.blocked(tid, open.begin, let_go) {
+            None => Some(Look::Ran),
+            // It has let go after it came back.
+            Some(off) if off.from <= open.begin && off.to <= time && !off.open => {
+                Some(Look::Blocked)
+            }
+            // It may have let go before.
+            Some(_) => None,
+        }
     }
 
     /// A long call into the kernel has returned: those that wait for what its thread has know it.
@@ -431,14 +449,17 @@ impl<'a> Collect<'a> {
     }
 
     /// A thread wakes those that wait for an object: if it had that, it has let go.
-    fn lets_go(&mut self, key: Key, thread: usize) {
-        if self.watched == 0 || !self.stacks.weaves(thread) {
+    fn lets_go(&mut self, key: Key, thread: usize, time: Nanos) {
+        let matters = self.stacks.weaves(thread) || self.lives.have_stretches();
+        if self.watched == 0 || !matters {
             return;
         }
         for open in self.waiting.values_mut().flatten() {
             let holder =
                 matches!(open.holder_was, Some(HolderWas::NotWaiting(at, _)) if at == thread);
-            open.let_go |= holder && open.key == key;
+            if holder && open.key == key {
+                open.let_go.get_or_insert(time);
+            }
         }
     }
 
@@ -483,7 +504,7 @@ impl<'a> Collect<'a> {
             self.taken.insert(open.key, time);
         }
         let took = time - open.begin;
-        let look = self.look(&open, error);
+        let look = self.look(&open, time, error);
         let holders = self.holders(&open);
         let sum = self.sums.entry(open.key);
         let sum = sum.or_insert_with(|| Sum::new(open.kind, open.address));
@@ -493,6 +514,7 @@ impl<'a> Collect<'a> {
         sum.nested += u64::from(look == Some(Look::Waited));
         sum.suspended += u64::from(look == Some(Look::Suspended));
         sum.in_calls += u64::from(look == Some(Look::Called));
+        sum.off += u64::from(look == Some(Look::Blocked));
         sum.waiters.entry(open.function).or_default().add(took);
         for holder in holders {
             sum.holders.entry(holder).or_default().add(took);
@@ -635,7 +657,7 @@ impl Sink for Collect<'_> {
         }
         for open in self.waiting.values_mut().flatten() {
             if let Some(HolderWas::NotWaiting(_, strand)) = open.holder_was
-                && !open.let_go
+                && open.let_go.is_none()
                 && suspended.contains(&strand)
             {
                 open.holder_was = None;
@@ -715,7 +737,7 @@ impl Sink for Collect<'_> {
                 let function = self.function(strand, site, time);
                 let key = Key::Number(self.process, number);
                 let wakes = self.wakeups.wake(key, time, all);
-                self.lets_go(key, thread);
+                self.lets_go(key, thread, time);
                 let met = self.describe.met.get(&key);
                 let met = met.map(|met| (met.kind, met.address));
                 if let Some((kind, address)) = met {

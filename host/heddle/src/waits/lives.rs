@@ -1,7 +1,7 @@
-//! Until when threads lived, as `heddle record --sched` has it: also those that were killed, or
-//! left by `_exit`.
+//! Until when threads lived, and when they were blocked, as `heddle record --sched` has it: also
+//! those that were killed, or left by `_exit`.
 
-use heddle_trace_file::{Error, Life, Nanos, Thread, Trace};
+use heddle_trace_file::{Error, Life, Nanos, OffCpu, Switches, Thread, Trace};
 use rustc_hash::FxHashMap;
 
 /// The lives of the threads of a trace.
@@ -13,6 +13,7 @@ pub struct Lives {
     told: Nanos,
     /// The latest switches are missing, so a thread may have lived on.
     early: bool,
+    switches: Switches,
 }
 
 impl Lives {
@@ -32,7 +33,21 @@ impl Lives {
             all,
             told: switches.told,
             early: switches.early.is_some(),
+            switches,
         })
+    }
+
+    /// Whether it is known when threads were blocked.
+    pub fn have_stretches(&self) -> bool {
+        self.switches.threads().next().is_some()
+    }
+
+    /// When the thread with this number of the kernel's was off its processor between these times
+    /// or at one of them, and blocked: the first such stretch.
+    pub fn blocked(&self, tid: u32, from: Nanos, to: Nanos) -> Option<OffCpu> {
+        let all = self.switches.of(tid, from..Nanos(u64::MAX)).iter();
+        let mut within = all.take_while(|stretch| stretch.from <= to);
+        within.find(|stretch| !stretch.preempted).copied()
     }
 
     /// Until when a thread lived, or was recorded if it lived on.

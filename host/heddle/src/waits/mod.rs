@@ -103,6 +103,7 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
 mod tests {
     use super::*;
     use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+    use heddle_trace_file::{Switch, SwitchKind};
 
     const MUTEX: u32 = 1;
     const LEDGER: (u32, u64, u32) = (MUTEX, 0x9000, 1);
@@ -116,8 +117,17 @@ mod tests {
     /// begins as fiber 1, `announced` or not, which calls the function that takes the mutex, and
     /// then does this.
     fn looks(announced: bool, does: impl FnOnce(&mut ThreadWriter)) -> (u64, u64) {
+        let sum = sum(announced, &[], does);
+        (sum.looks, sum.suspended)
+    }
+
+    /// The same wait, with what the kernel told of the holder.
+    fn sum(announced: bool, told: &[Switch], does: impl FnOnce(&mut ThreadWriter)) -> Sum {
         let directory = tempfile::tempdir().unwrap();
         let writer = TraceWriter::create(directory.path()).unwrap();
+        if !told.is_empty() {
+            writer.switches(told, Some(1000)).unwrap();
+        }
         let mut process = writer.process(42, 1, "/bin/app").unwrap();
         process.module(FROM, 0x2_0000, 0, None, "/nowhere/app");
         process.objects(&[], 0).unwrap();
@@ -139,9 +149,24 @@ mod tests {
         process.finish().unwrap();
         let trace = Trace::open(directory.path()).unwrap();
         let found = read(&trace, Names::new(&trace)).unwrap();
-        let sum = &found.locks[0].sum;
+        let sum = found.locks[0].sum.clone();
         assert_eq!(sum.all.waits, 1);
-        (sum.looks, sum.suspended)
+        sum
+    }
+
+    /// Looks, and those at which the holder was blocked, where it was off its processor from one
+    /// time to another, and lets go at 160.
+    fn off_looks(kind: SwitchKind, from: u64, to: u64) -> (u64, u64) {
+        let told = [(5, SwitchKind::Runs), (from, kind), (to, SwitchKind::Runs)];
+        let told = told.map(|(time, kind)| Switch {
+            time: Nanos(time),
+            pid: 42,
+            tid: 42,
+            cpu: 0,
+            kind,
+        });
+        let sum = sum(true, &told, |thread| lets_go(thread, 160));
+        (sum.looks, sum.off)
     }
 
     /// It goes to fiber 2 at one time, which calls something, and back at another.
@@ -166,6 +191,24 @@ mod tests {
             lets_go(thread, 160);
         });
         assert_eq!(found, (1, 1));
+    }
+
+    #[test]
+    fn a_holder_that_is_blocked_as_a_wait_begins_waits() {
+        assert_eq!(off_looks(SwitchKind::Blocks, 90, 150), (1, 1));
+        assert_eq!(off_looks(SwitchKind::Preempted, 90, 150), (1, 0));
+        assert_eq!(off_looks(SwitchKind::Blocks, 80, 90), (1, 0));
+    }
+
+    #[test]
+    fn of_a_holder_that_is_blocked_meanwhile_it_is_known_if_it_had_let_go() {
+        assert_eq!(off_looks(SwitchKind::Blocks, 120, 140), (0, 0));
+        assert_eq!(off_looks(SwitchKind::Blocks, 170, 190), (1, 0));
+    }
+
+    #[test]
+    fn a_holder_that_is_blocked_for_longer_than_a_wait_had_let_go_before() {
+        assert_eq!(off_looks(SwitchKind::Blocks, 90, 250), (0, 0));
     }
 
     #[test]

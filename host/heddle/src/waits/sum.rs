@@ -80,6 +80,8 @@ pub struct Sum {
     pub suspended: u64,
     /// Those of them at which the holder was in a long call into the kernel.
     pub in_calls: u64,
+    /// Those of them at which the holder was blocked on something that is not known.
+    pub off: u64,
 }
 
 impl Sum {
@@ -100,6 +102,7 @@ impl Sum {
             nested: 0,
             suspended: 0,
             in_calls: 0,
+            off: 0,
         }
     }
 }
@@ -239,6 +242,7 @@ impl Sum {
         self.nested += other.nested;
         self.suspended += other.suspended;
         self.in_calls += other.in_calls;
+        self.off += other.off;
         for (mine, others) in [
             (&mut self.waiters, other.waiters),
             (&mut self.holders, other.holders),

@@ -31,11 +31,13 @@ pub enum Inside {
     NeverSeen,
     /// Several may have it.
     Several,
-    /// The holder waited for something else, was suspended, or was in a long call into the kernel.
+    /// The holder waited for something else, was suspended, was in a long call into the kernel, or
+    /// was off its processor and blocked.
     Waits {
         nested: u64,
         suspended: u64,
         in_calls: u64,
+        off: u64,
         looks: u64,
     },
     /// It did not, and that says little.
@@ -50,16 +52,18 @@ impl Inside {
             nested,
             suspended,
             in_calls,
+            off,
             looks,
             ..
         } = *sum;
-        match (sum.kind, looks, nested + suspended + in_calls) {
+        match (sum.kind, looks, nested + suspended + in_calls + off) {
             (ObjectKind::RwLock, ..) => Inside::Several,
             (_, 0, _) => Inside::NeverSeen,
             (_, looks, 1..) => Inside::Waits {
                 nested,
                 suspended,
                 in_calls,
+                off,
                 looks,
             },
             (_, looks, 0) if looks < ENOUGH => Inside::TooFew { looks },
@@ -151,10 +155,11 @@ mod tests {
         let mutex = |looks, with: fn(&mut Sum)| inside(ObjectKind::Mutex, looks, with);
         assert_eq!(mutex(0, |_| {}), Inside::NeverSeen);
         assert_eq!(mutex(10, |_| {}), Inside::TooFew { looks: 10 });
-        let finds: [fn(&mut Sum); 3] = [
+        let finds: [fn(&mut Sum); 4] = [
             |sum| sum.nested = 1,
             |sum| sum.suspended = 1,
             |sum| sum.in_calls = 1,
+            |sum| sum.off = 1,
         ];
         for find in finds {
             assert!(matches!(mutex(300, find), Inside::Waits { looks: 300, .. }));

@@ -281,12 +281,14 @@ fn one(out: &mut dyn Write, advice: &Advice<'_>, several: bool, has_calls: bool)
             nested,
             suspended,
             in_calls,
+            off,
             looks,
         } => {
             let finds = [
                 ("waited for another lock or thread", nested),
                 ("was suspended", suspended),
                 ("was in a call into the kernel that took long", in_calls),
+                ("was blocked on something not known", off),
             ];
             let finds = finds.iter().filter(|(_, number)| *number > 0);
             let finds: Vec<_> = finds
@@ -444,6 +446,7 @@ fn object(advice: &Advice<'_>) -> Value {
         "holder_waited": lock.sum.nested,
         "holder_suspended": lock.sum.suspended,
         "holder_in_call": lock.sum.in_calls,
+        "holder_blocked": lock.sum.off,
         "holder_waits_at_most": most,
     })
 }
