@@ -468,8 +468,12 @@ impl<'d> Finder<'_, 'd> {
             };
             parameters.push((parameter, place));
         }
-        for (_, place) in &mut parameters {
-            if otherwise {
+        let shared = match is_variant {
+            true => in_shared_registers(parameters.iter().map(|(_, place)| place)),
+            false => vec![false; parameters.len()],
+        };
+        for ((_, place), shared) in parameters.iter_mut().zip(shared) {
+            if otherwise || shared {
                 *place = Place::Missing(Missing::NotKnown);
             }
         }
@@ -574,6 +578,18 @@ struct Given<'a> {
     otherwise: bool,
 }
 
+/// For each place, whether it is a register that is another one's, too. GCC 12 may say of a
+/// parameter which it has removed from a function that it is where it would be passed, which is
+/// where another one is passed now.
+fn in_shared_registers<'p>(places: impl Iterator<Item = &'p Place>) -> Vec<bool> {
+    let places: Vec<&Place> = places.collect();
+    let is_shared = |place: &&Place| {
+        let same = places.iter().filter(|other| *other == place);
+        matches!(place, Place::Register { .. } | Place::Vector(_)) && same.count() > 1
+    };
+    places.iter().map(is_shared).collect()
+}
+
 /// Whether debug information has a parameter, at a function's entry, in another register than the
 /// ABI has it, or on the stack: nothing else tells that the function is called by another ABI.
 fn is_elsewhere(told: &Place, by_abi: &Place, described: &Described) -> bool {
@@ -619,5 +635,22 @@ fn agreed(told: Place, by_abi: Place, described: &Described) -> Place {
         // it may be what the function itself has put in its place.
         _ if lacks(&told) || is_pair || matches!(told, Place::Constant(_)) => by_abi,
         _ => Place::Missing(Missing::NotKnown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_register_that_two_parameters_are_said_to_be_in_is_known_of_neither() {
+        let at = |register| Place::Register {
+            register,
+            offset: 0,
+        };
+        let gone = Place::Missing(Missing::OptimisedOut);
+        let places = [at(3), at(3), at(12), gone.clone(), gone];
+        let shared = in_shared_registers(places.iter());
+        assert_eq!(shared, [true, true, false, false, false]);
     }
 }
