@@ -37,9 +37,9 @@ __attribute__((noipa)) int settled(int at, __int128 value) {
 /* Of a parameter in two registers the first one alone is set. */
 __attribute__((noipa)) long half(int at, __int128 value) {
   value = value + 1;
-  effects = effects + at;
-  effects = effects + (long)value;
-  return (long)value;
+  effects = at;
+  effects = (long)value;
+  return effects;
 }
 
 struct alone {
