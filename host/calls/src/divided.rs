@@ -39,7 +39,7 @@ pub(crate) fn profiles(
     let go_on = |index: usize, joining: &Joining<'_>| {
         let goes_on = match wanted {
             Wanted::All => true,
-            Wanted::OneStack => !joining.may_have_fibers(),
+            Wanted::OneStack => !joining.may_leave_stack(),
             Wanted::OneStrand => !joining.may_have_strands(),
         };
         if let Some(watch) = watch.filter(|_| goes_on) {

@@ -74,14 +74,16 @@ impl<'a> Joining<'a> {
         self.complete = true;
     }
 
-    /// Whether the events so far may be those of several fibers.
-    pub fn may_have_fibers(&self) -> bool {
-        self.stack.may_have_fibers()
+    /// Whether the events so far may be those of several stacks: they do not nest, or they do and
+    /// are on another stack than the thread's own, which a fiber leaves unseen where nothing is
+    /// called between two switches.
+    pub fn may_leave_stack(&self) -> bool {
+        self.stack.may_have_fibers() || self.stack.was_elsewhere()
     }
 
     /// Whether the events so far show another strand than the thread: a fiber or a coroutine.
     pub fn may_have_strands(&self) -> bool {
-        self.may_have_fibers() || self.stack.was_elsewhere() || self.tally.captured()
+        self.may_leave_stack() || self.tally.captured()
     }
 
     /// Adds the events of the next runs, which `chunk` is of; whether more are wanted.

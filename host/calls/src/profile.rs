@@ -122,10 +122,12 @@ impl<'a> Source<'a> {
 pub enum Wanted {
     /// Each, as if it had one stack.
     All,
-    /// Those that run no fibers ([`Profile::may_have_fibers`]), whose calls would not pair up. A
-    /// coroutine's calls are on the stack of the call that resumed it.
+    /// Those that run no fibers ([`Profile::may_have_fibers`]) and never leave their own stack
+    /// ([`Profile::elsewhere`]): a fiber's calls may nest in the thread's by time, and the thread's
+    /// time while it is suspended would be the fiber's. A coroutine's calls are on the stack of the
+    /// call that resumed it.
     OneStack,
-    /// Those that never leave their own stack, and run no coroutine whose frame was captured.
+    /// The same, but those alone that run no coroutine whose frame was captured.
     OneStrand,
 }
 

@@ -49,7 +49,7 @@ pub fn has_more_than_threads(trace: &Trace) -> Result<bool, Error> {
 }
 
 fn may_run_others(thread: &Thread, events: usize) -> Result<bool, Error> {
-    let mut stack = Stack::new(thread.stack());
+    let mut stack = Stack::of(thread);
     for event in thread.events().take(events) {
         let event = event?;
         if matches!(event.kind, EventKind::Enter { frame: Some(_), .. }) {
@@ -58,7 +58,8 @@ fn may_run_others(thread: &Thread, events: usize) -> Result<bool, Error> {
         stack.feed(event, |_, _| {});
         // Or the thread's own stack has those of fibers in it.
         let loose = stack.loose();
-        if stack.may_have_fibers() || (loose.unwound > 0 && loose.unmatched > 0) {
+        let leaves_stack = stack.may_have_fibers() || stack.was_elsewhere();
+        if leaves_stack || (loose.unwound > 0 && loose.unmatched > 0) {
             return Ok(true);
         }
     }

@@ -217,10 +217,7 @@ fn all_agree(threads: &[(Vec<Step>, bool)], stack: bool) {
                 // A thread that is not wanted may be known for one by less than all its events.
                 let found = Profile::of_wanted(&threads, workers, wanted).unwrap();
                 for (found, alone) in found.iter().zip(&alone) {
-                    let is_wanted = match wanted {
-                        Wanted::OneStrand => !alone.may_have_fibers && !alone.elsewhere,
-                        _ => !alone.may_have_fibers,
-                    };
+                    let is_wanted = !alone.may_have_fibers && !alone.elsewhere;
                     assert!(found.is_none() || is_wanted && found.as_ref() == Some(alone));
                 }
             }

@@ -73,6 +73,8 @@ fn all_say(path: &Path, expected: &[(&str, u64)]) {
     let by = |by: &'static str| [&csv[..], &[by]].concat();
     assert_eq!(table(path, &by("strand"), 7), expected, "by strand");
     assert_eq!(table(path, &by("function"), 2), expected, "by function");
+    let filtered = [&by("function")[..], &["-t", "1ns"]].concat();
+    assert_eq!(table(path, &filtered, 2), expected, "of calls one by one");
     assert_eq!(graph(path), expected, "graph");
 }
 
@@ -132,6 +134,40 @@ fn while_a_fiber_has_an_open_call_the_time_is_not_self_of_who_resumed_it() {
         path,
         &[("app+0x0", 30), ("app+0x100", 50), ("app+0x200", 30)],
     );
+}
+
+/// What nests by time is still two stacks': the thread's own goes on while the fiber is suspended.
+#[test]
+fn a_fiber_whose_calls_nest_in_the_threads_has_none_of_its_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    written(
+        path,
+        &[&|thread| {
+            resumes(thread, 0)
+                .enter(120, BODY, LIBC + 0x500, BASES[0])
+                // Each is a call into the kernel that the fiber, the thread, and the fiber make.
+                .by(BASES[0] - 0x40)
+                .long_call(130, 125, "nanosleep")
+                .by(TOP - 0x180)
+                .long_call(170, 135, "nanosleep")
+                .by(BASES[0] - 0x40)
+                .long_call(180, 175, "nanosleep")
+                .exit(185, BODY, 0, BASES[0])
+                .exit(190, RESUME, 0, TOP - 0x100)
+                .exit(200, MAIN, 0, TOP);
+        }],
+    );
+    all_say(
+        path,
+        &[("app+0x0", 20), ("app+0x100", 55), ("app+0x200", 25)],
+    );
+    // Without a word, replay puts each where it was.
+    let replayed = heddle(path).args(["replay"]).output().unwrap();
+    let replayed = String::from_utf8(replayed.stdout).unwrap();
+    let kernel = replayed.lines().filter(|line| line.contains("Kernel"));
+    let whose: Vec<bool> = kernel.map(|line| line.contains("app+0x200")).collect();
+    assert_eq!(whose, [true, false, true], "{replayed}");
 }
 
 #[test]

@@ -130,8 +130,7 @@ impl<'a> Analysis<'a> {
         Self::for_some(trace, images, |process| parents[process]).inherited()
     }
 
-    /// All threads, by process and index, with the profiles of those that are `wanted`, and that
-    /// run no stack which may be another thread's.
+    /// All threads, by process and index, with the profiles of those that are `wanted`.
     #[allow(clippy::type_complexity, reason = "two lists of one length")]
     fn profiles(
         trace: &Trace,
@@ -162,15 +161,6 @@ impl<'a> Analysis<'a> {
             None => None,
         };
         let profiles = Profile::of_watched(&threads, Workers::all(), wanted, shown)?;
-        let mut grouped = vec![false; trace.processes().len()];
-        for (&(process, _), profile) in places.iter().zip(&profiles) {
-            grouped[process] |= profile.is_none();
-        }
-        // A call on another stack may be a fiber's that other threads run, too.
-        let profiles = places.iter().zip(profiles).map(|(&(process, _), profile)| {
-            profile.filter(|profile| !(grouped[process] && profile.elsewhere))
-        });
-        let profiles = profiles.collect();
         Ok((places, profiles))
     }
 
