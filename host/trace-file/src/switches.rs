@@ -299,6 +299,37 @@ fn lives(tid: u32, all: &[(Nanos, SwitchKind)], told: Nanos, zero: Nanos) -> Vec
     each.collect()
 }
 
+/// Ends threads that became their process's first by calling exec: that has that one's number from
+/// then on, and the kernel tells of no end of the other's. On a processor that ran such a thread
+/// the first thread leaves next, without having come, and it has ended before.
+fn end_by_exec(records: &[SwitchBytes], by_thread: &mut FxHashMap<u32, Vec<(Nanos, SwitchKind)>>) {
+    let mut ran: FxHashMap<u32, &SwitchBytes> = FxHashMap::default();
+    for record in records {
+        let kind = SwitchKind::from_number(record.what.get());
+        let time = Nanos(record.time.get());
+        if kind == Some(SwitchKind::Runs) {
+            ran.insert(record.cpu.get(), record);
+            continue;
+        }
+        let (pid, tid) = (record.pid.get(), record.tid.get());
+        let before = ran.remove(&record.cpu.get());
+        let other = before.filter(|ran| ran.pid.get() == pid && ran.tid.get() != tid && tid == pid);
+        let Some(other) = other else { continue };
+        let Some(first) = by_thread.get_mut(&tid) else {
+            continue;
+        };
+        let ended = |&&(at, kind): &&(Nanos, SwitchKind)| kind == SwitchKind::Ended && at <= time;
+        let Some(ended) = first.iter().filter(ended).map(|&(at, _)| at).max() else {
+            continue;
+        };
+        // It is one thread, which must have an end and a beginning somewhere between.
+        let at = ended.max(Nanos(other.time.get()));
+        first.push((at, SwitchKind::Runs));
+        let of_other = by_thread.entry(other.tid.get()).or_default();
+        of_other.push((at, SwitchKind::Ended));
+    }
+}
+
 /// The times on each processor in which threads of the trace ran there, in order.
 fn occupied(records: &[SwitchBytes], zero: Nanos) -> FxHashMap<u32, Vec<(Nanos, Nanos)>> {
     let mut by_processor: FxHashMap<u32, Vec<(Nanos, SwitchKind)>> = FxHashMap::default();
@@ -386,6 +417,9 @@ impl Switches {
             of_thread.push((time, kind));
         }
         switches.occupied = occupied(records, zero);
+        if switches.lost == 0 {
+            end_by_exec(records, &mut by_thread);
+        }
         for (tid, mut all) in by_thread {
             // Each processor has its own order.
             all.sort_by_key(|&(time, _)| time);

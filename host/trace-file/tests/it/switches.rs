@@ -96,6 +96,36 @@ fn stretches_pair_by_thread_whatever_the_order_of_the_processors() {
 }
 
 #[test]
+fn a_thread_that_calls_exec_goes_on_as_its_processs_first() {
+    use SwitchKind::{Blocks, Ended, Runs};
+    let directory = tempfile::tempdir().unwrap();
+    let trace = sample(directory.path());
+    let on = |cpu, switch| Switch { cpu, ..switch };
+    let all = [
+        switch(10, 42, Runs),
+        switch(20, 42, Blocks),
+        // The second thread calls exec, which ends the first.
+        switch(55, 42, Runs),
+        switch(60, 42, Ended),
+        on(1, switch(15, 43, Runs)),
+        on(1, switch(50, 43, Blocks)),
+        on(1, switch(65, 43, Runs)),
+        on(1, switch(70, 42, Blocks)),
+        on(1, switch(90, 42, Runs)),
+        on(1, switch(95, 42, Ended)),
+    ];
+    trace.switches(&all, Some(100)).unwrap();
+    let switches = read(directory.path());
+    let lives = switches.lives.iter();
+    let lives: Vec<_> = lives.map(|it| (it.tid, it.from.0, it.to.0)).collect();
+    assert_eq!(lives, [(42, 10, 60), (43, 15, 65), (42, 65, 95)]);
+    assert_eq!(switches.of(43, ALL), [off(50..65, false)]);
+    let of_first = [off(20..55, false), off(70..90, false)];
+    assert_eq!(switches.of(42, ALL), of_first);
+    assert_eq!((switches.unpaired, switches.lost), (0, 0));
+}
+
+#[test]
 fn of_a_killed_recorder_the_last_switch_is_the_end() {
     let directory = tempfile::tempdir().unwrap();
     let trace = sample(directory.path());
