@@ -314,7 +314,7 @@ impl Sink for Collect<'_> {
             .groups
             .entry((strand.kind, name.clone(), label.clone()));
         let group = group.or_insert_with(|| Group {
-            pid: self.trace.processes()[self.process].pid(),
+            process: self.trace.processes()[self.process].id(),
             kind: strand.kind,
             label,
             name,

@@ -2,7 +2,7 @@
 
 use crate::waits::Stat;
 use heddle_strands::Kind;
-use heddle_trace_file::Nanos;
+use heddle_trace_file::{ImageId, Nanos};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
@@ -100,7 +100,7 @@ impl Split {
 /// Strands of one process, kind and name; or a thread.
 #[derive(Clone, Debug)]
 pub struct Group {
-    pub pid: u32,
+    pub process: ImageId,
     pub kind: Kind,
     /// Of a thread: its strand's number, as `heddle strands` has it.
     pub label: Option<String>,

@@ -25,6 +25,12 @@ use std::rc::Rc;
 /// Result of the last one to come to a barrier, which has not waited.
 const LAST_TO_COME: i32 = -1;
 
+/// Whether what ended so was no wait after all: the last one to come to a barrier goes on at once,
+/// and an error is one of what was asked for.
+pub fn is_no_wait(error: i32) -> bool {
+    [LAST_TO_COME, libc::EAGAIN, libc::EDEADLK, libc::EINVAL].contains(&error)
+}
+
 /// Whether a wait that ended so did not get what it was for: its time was over, or its thread was
 /// cancelled.
 fn has_given_up(error: i32) -> bool {
@@ -497,7 +503,7 @@ impl<'a> Collect<'a> {
             *sum.wakers.entry(open.function.clone()).or_default() += 1;
         }
         // Not a wait after all.
-        if [LAST_TO_COME, libc::EAGAIN, libc::EDEADLK, libc::EINVAL].contains(&error) {
+        if is_no_wait(error) {
             return;
         }
         if by_wake {
@@ -551,12 +557,14 @@ impl<'a> Collect<'a> {
     /// Counts the waits that have not ended, up to the ends of their threads.
     fn count_blocked(&mut self) -> Vec<Open> {
         let blocked = std::mem::take(&mut self.blocked);
+        let replaced = self.trace.processes()[self.process].replaced();
         for open in &blocked {
             let until = self.until(open.thread);
             let holders = self.holders(open);
             self.cover(open, until.unwrap_or(self.last));
             let sum = self.sum(open.key, open.kind, open.address);
             sum.open += 1;
+            sum.by_exec += u64::from(replaced);
             sum.endless += u64::from(until.is_none());
             sum.waiters.entry(open.function.clone()).or_default().open += 1;
             for holder in holders {

@@ -57,6 +57,11 @@ impl Lives {
         Some(own.to)
     }
 
+    /// When a thread ended, if it has.
+    pub fn died(&self, thread: &Thread) -> Option<Nanos> {
+        self.until(thread).filter(|&until| until < self.told)
+    }
+
     /// When the latest thread with this number of the kernel's ended, if it has.
     pub fn end(&self, tid: u32) -> Option<Nanos> {
         let latest = self.all.get(&tid)?.last()?;

@@ -5,6 +5,7 @@ mod blocked;
 mod carriers;
 mod collect;
 mod complete;
+mod ends;
 mod holding;
 mod key;
 mod labels;
@@ -18,6 +19,8 @@ mod wakeups;
 pub use blocked::{
     Again, Blocked, By, Cycle, Ends, Has, HoldingStrand, HoldingThread, cycles, ends,
 };
+pub use collect::is_no_wait;
+pub use ends::process_ends;
 pub use labels::Labels;
 pub use names::{Describe, is_wrapper, own_function};
 pub use sum::{Functions, Lock, Stat, Sum};

@@ -3,7 +3,7 @@
 use super::key::Key;
 use super::names::Describe;
 use crate::names::Names;
-use heddle_trace_file::{Addr, Nanos, Object, ObjectKind, Objects};
+use heddle_trace_file::{Addr, ImageId, Nanos, Object, ObjectKind, Objects};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -61,6 +61,8 @@ pub struct Sum {
     pub timeouts: u64,
     /// Those that have not ended.
     pub open: u64,
+    /// Those of them whose threads exec ended.
+    pub by_exec: u64,
     /// Those of them of which it is not known how long they went on.
     pub endless: u64,
     pub waiters: Functions,
@@ -92,6 +94,7 @@ impl Sum {
             all: Stat::default(),
             timeouts: 0,
             open: 0,
+            by_exec: 0,
             endless: 0,
             waiters: BTreeMap::new(),
             holders: BTreeMap::new(),
@@ -113,7 +116,7 @@ const MOST_ADDRESSES: usize = 64;
 /// Objects of one process, kind and name.
 #[derive(Clone, Debug)]
 pub struct Lock {
-    pub pid: u32,
+    pub process: ImageId,
     pub kind: ObjectKind,
     pub name: String,
     pub objects: u64,
@@ -180,11 +183,11 @@ pub fn locks(
 ) -> Vec<Lock> {
     let mut locks: BTreeMap<(usize, ObjectKind, String), Lock> = BTreeMap::new();
     let mut add = |process: usize, object: Option<&Object>, sum: Sum, name: String| {
-        let pid = describe.trace.processes()[process].pid();
+        let id = describe.trace.processes()[process].id();
         let kind = sum.kind;
         let lock = locks.entry((process, kind, name.clone()));
         let lock = lock.or_insert_with(|| Lock {
-            pid,
+            process: id,
             kind,
             name,
             objects: 0,
@@ -235,6 +238,7 @@ impl Sum {
         self.all.merge(&other.all);
         self.timeouts += other.timeouts;
         self.open += other.open;
+        self.by_exec += other.by_exec;
         self.endless += other.endless;
         self.late += other.late;
         self.covered = Nanos(self.covered.0.saturating_add(other.covered.0));

@@ -106,16 +106,16 @@ pub fn of_all<'a>(trace: &Trace, found: &'a Waits) -> Vec<Advice<'a>> {
     };
     let conditions = |pid: u32| {
         let all = found.locks.iter();
-        let all = all.filter(|lock| lock.pid == pid && lock.kind == ObjectKind::Condition);
+        let all = all.filter(|lock| lock.process.pid == pid && lock.kind == ObjectKind::Condition);
         let covered = all.map(|lock| lock.sum.covered.0);
         Nanos(covered.fold(0, u64::saturating_add))
     };
     let held = found.locks.iter().filter(|lock| lock.is_held());
     let mut all: Vec<_> = held
         .map(|lock| {
-            let span = span(lock.pid);
+            let span = span(lock.process.pid);
             let again = match lock.kind {
-                ObjectKind::Mutex => conditions(lock.pid),
+                ObjectKind::Mutex => conditions(lock.process.pid),
                 _ => Nanos(0),
             };
             let own = lock.sum.covered.0;

@@ -251,7 +251,7 @@ fn order(found: &Waits) -> Vec<String> {
 fn one(out: &mut dyn Write, advice: &Advice<'_>, several: bool, has_calls: bool) -> io::Result<()> {
     let lock = advice.lock;
     let process = match several {
-        true => format!("{}/", lock.pid),
+        true => format!("{}/", lock.process),
         false => String::new(),
     };
     let count = match lock.objects {
@@ -433,7 +433,7 @@ fn object(advice: &Advice<'_>) -> Value {
         _ => None,
     };
     json!({
-        "pid": lock.pid,
+        "pid": lock.process.pid,
         "kind": lock.kind.name(),
         "name": lock.name,
         "objects": lock.objects,

@@ -202,7 +202,7 @@ pub fn count(pid: u32, locks: &[crate::waits::Lock], advice: &[Advice<'_>], made
         made,
         ..Counted::default()
     };
-    for lock in locks.iter().filter(|lock| lock.pid == pid) {
+    for lock in locks.iter().filter(|lock| lock.process.pid == pid) {
         let known = advice.iter().find(|known| std::ptr::eq(known.lock, lock));
         counted.add(lock, known.map(|known| known.inside));
     }

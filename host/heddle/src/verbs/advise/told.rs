@@ -164,15 +164,15 @@ fn running(trace: &Trace) -> anyhow::Result<BTreeMap<u32, Nanos>> {
     let unknown: Vec<u32> = groups
         .iter()
         .filter(|it| unknown(it))
-        .map(|it| it.pid)
+        .map(|it| it.process.pid)
         .collect();
     for group in groups {
-        if unknown.contains(&group.pid) {
+        if unknown.contains(&group.process.pid) {
             continue;
         }
         if group.kind == Kind::Thread {
             let time = group.split.of(sched::State::Running).total;
-            let sum = all.entry(group.pid).or_insert(Nanos(0));
+            let sum = all.entry(group.process.pid).or_insert(Nanos(0));
             *sum = Nanos(sum.0.saturating_add(time.0));
         }
     }

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 pub fn print(out: &mut dyn Write, locks: &[Lock]) -> io::Result<()> {
     writeln!(
         out,
-        "pid,kind,name,objects,taken,blocked,given,unmet,waits,total_ns,min_ns,avg_ns,max_ns,timeouts,open,waiters,holders,wakers"
+        "pid,image,kind,name,objects,taken,blocked,given,unmet,waits,total_ns,min_ns,avg_ns,max_ns,timeouts,open,waiters,holders,wakers"
     )?;
     for lock in locks {
         let all = &lock.sum.all;
@@ -19,8 +19,9 @@ pub fn print(out: &mut dyn Write, locks: &[Lock]) -> io::Result<()> {
         let wakers = wakers.map(|(name, wakes)| format!("{name} \u{d7}{wakes}"));
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-            lock.pid,
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            lock.process.pid,
+            lock.process.image,
             lock.kind.name(),
             quote(&lock.name),
             lock.objects,

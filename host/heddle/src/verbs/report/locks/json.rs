@@ -18,7 +18,8 @@ fn object(lock: &Lock) -> Value {
     let wakers = by_number(lock).into_iter();
     let wakers = wakers.map(|(name, wakes)| json!({ "function": name, "wakes": wakes }));
     json!({
-        "pid": lock.pid,
+        "pid": lock.process.pid,
+        "image": lock.process.image,
         "kind": lock.kind.name(),
         "name": lock.name,
         "objects": lock.objects,

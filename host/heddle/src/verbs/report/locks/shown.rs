@@ -19,7 +19,7 @@ pub fn average(lock: &Lock) -> Option<Nanos> {
 /// `mutex ledger`, with the number of objects that are called so, and the process.
 pub fn label(lock: &Lock, several: bool) -> String {
     let process = match several {
-        true => format!("{}/", lock.pid),
+        true => format!("{}/", lock.process),
         false => String::new(),
     };
     let count = match lock.objects {

@@ -99,10 +99,16 @@ fn remarks(out: &mut dyn Write, columns: &Columns, lock: &Lock) -> io::Result<()
     if lock.sum.timeouts > 0 {
         all.push(counted(lock.sum.timeouts, "time-out"));
     }
-    if lock.sum.open > 0 {
+    if let open @ 1.. = lock.sum.open - lock.sum.by_exec {
         all.push(format!(
             "{} not ended: heddle tree --blocked",
-            counted(lock.sum.open, "wait")
+            counted(open, "wait")
+        ));
+    }
+    if lock.sum.by_exec > 0 {
+        all.push(format!(
+            "{} ended by exec",
+            counted(lock.sum.by_exec, "wait")
         ));
     }
     match all.is_empty() {

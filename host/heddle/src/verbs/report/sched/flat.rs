@@ -29,7 +29,8 @@ pub fn json(out: &mut dyn Write, groups: &[Group]) -> anyhow::Result<()> {
     let rows = rows(groups).map(|(group, cause, stat)| {
         let (times, worst) = counted(cause, stat);
         json!({
-            "pid": group.pid,
+            "pid": group.process.pid,
+            "image": group.process.image,
             "kind": group.kind.name(),
             "strand": group.label,
             "name": &*group.name,
@@ -51,15 +52,16 @@ pub fn json(out: &mut dyn Write, groups: &[Group]) -> anyhow::Result<()> {
 pub fn csv(out: &mut dyn Write, groups: &[Group]) -> io::Result<()> {
     writeln!(
         out,
-        "pid,kind,strand,name,strands,state,on,function,times,total_ns,max_ns"
+        "pid,image,kind,strand,name,strands,state,on,function,times,total_ns,max_ns"
     )?;
     for (group, cause, stat) in rows(groups) {
         let number = |number: Option<u64>| number.map_or(String::new(), |n| n.to_string());
         let (times, worst) = counted(cause, stat);
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{},{}",
-            group.pid,
+            "{},{},{},{},{},{},{},{},{},{},{},{}",
+            group.process.pid,
+            group.process.image,
             group.kind.name(),
             group.label.as_deref().unwrap_or_default(),
             quote(&group.name),
@@ -76,7 +78,7 @@ pub fn csv(out: &mut dyn Write, groups: &[Group]) -> io::Result<()> {
 }
 
 /// A table in Markdown.
-pub fn markdown(out: &mut dyn Write, groups: &[Group]) -> io::Result<()> {
+pub fn markdown(out: &mut dyn Write, groups: &[Group], several: bool) -> io::Result<()> {
     writeln!(out, "| strand | state | on | in | times | total | worst |")?;
     writeln!(out, "|---|---|---|---|--:|--:|--:|")?;
     for (group, cause, stat) in rows(groups) {
@@ -87,7 +89,7 @@ pub fn markdown(out: &mut dyn Write, groups: &[Group]) -> io::Result<()> {
         writeln!(
             out,
             "| {} | {} | {} | {} | {times} | {} | {worst} |",
-            escape(&label(group)),
+            escape(&label(group, several)),
             cause.state.name(),
             escape(&cause.on),
             escape(&cause.function),

@@ -28,11 +28,12 @@ pub fn run(
         groups.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
     }
     groups.truncate(limit.unwrap_or(usize::MAX));
+    let several = trace.processes().len() > 1;
     match format {
-        Format::Table => screen::show(|out, look| Ok(table::print(out, look, groups)?))?,
+        Format::Table => screen::show(|out, look| Ok(table::print(out, look, groups, several)?))?,
         Format::Json => output::print(|out| flat::json(out, groups))?,
         Format::Csv => output::print(|out| Ok(flat::csv(out, groups)?))?,
-        Format::Md => output::print(|out| Ok(flat::markdown(out, groups)?))?,
+        Format::Md => output::print(|out| Ok(flat::markdown(out, groups, several)?))?,
     }
     notes::incomplete(trace, found.loose, &found.remarks);
     notes::unsure(&found.unresolved);

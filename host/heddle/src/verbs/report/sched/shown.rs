@@ -2,11 +2,16 @@
 
 use crate::sched::Group;
 
-/// `thread #3 worker`, `coroutine ×5 order(int)`.
-pub fn label(group: &Group) -> String {
+/// `thread #3 worker`, `coroutine ×5 order(int)`; of several processes, `thread #4711/3 worker`,
+/// `4711/coroutine ×5 order(int)`.
+pub fn label(group: &Group, several: bool) -> String {
     let kind = group.kind.name();
+    let process = match several {
+        true => format!("{}/", group.process),
+        false => String::new(),
+    };
     match &group.label {
         Some(label) => format!("{kind} #{label} {}", group.name),
-        None => format!("{kind} \u{d7}{} {}", group.strands, group.name),
+        None => format!("{process}{kind} \u{d7}{} {}", group.strands, group.name),
     }
 }

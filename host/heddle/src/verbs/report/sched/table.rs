@@ -16,7 +16,7 @@ const LESS: [usize; 2] = [4, 3];
 const NAME: usize = 30;
 
 /// Prints the rows.
-pub fn print(out: &mut dyn Write, look: &Look, groups: &[Group]) -> io::Result<()> {
+pub fn print(out: &mut dyn Write, look: &Look, groups: &[Group], several: bool) -> io::Result<()> {
     let columns = look.columns(WIDTHS, &LESS, NAME);
     let nothing = columns.nothing();
     let heading = columns.line(HEADINGS) + "  strand";
@@ -31,7 +31,7 @@ pub fn print(out: &mut dyn Write, look: &Look, groups: &[Group]) -> io::Result<(
             &ready.worst.max(blocked.worst).to_string(),
             &(ready.waits + blocked.waits).to_string(),
         ]);
-        writeln!(out, "{cells}  {}", label(group))?;
+        writeln!(out, "{cells}  {}", label(group, several))?;
         let off = group.split.off();
         for (cause, stat) in off.iter().take(MOST) {
             if cause.state == State::NotKnown {
