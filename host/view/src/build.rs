@@ -344,7 +344,13 @@ impl Builder {
             return;
         }
         self.end = self.end.max(pause.to);
-        self.waited(&pause, pause.to, called);
+        // A call that had not ended is timed up to its thread's last event, and a wait within it
+        // may go on behind that.
+        let to = match self.cuts.of(pause.strand) {
+            0 => pause.to,
+            cut => cut.min(pause.to),
+        };
+        self.waited(&pause, to, called);
         let row = Rows::of(&self.strands, self.rows_of_strands);
         self.pauses
             .add(pause, pause.strand < GROUP, |pause| row.of_pause(pause));

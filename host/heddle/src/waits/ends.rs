@@ -3,10 +3,10 @@
 use super::lives::Lives;
 use heddle_trace_file::{Nanos, Process, Thread, Trace};
 
-/// By process: when its strands ended with it, if that was before the trace did: as its latest event
-/// tells, or as the kernel does of one that was killed, or left by `_exit` (`heddle record
-/// --sched`). `None`: it lived when the trace ended, or was killed at a time that is not known. What
-/// of it cannot be read is said where its events are.
+/// By process: when its strands ended with it, if that was before the trace did: as its latest
+/// event tells, or as the kernel does of one that was killed, or left by `_exit` (`heddle record
+/// --sched`). `None`: it lived when the trace ended, or was killed at a time that is not known.
+/// What of it cannot be read is said where its events are.
 pub fn process_ends(trace: &Trace) -> Vec<Option<Nanos>> {
     let latest = |process: &Process| {
         let threads = process.threads().iter();

@@ -4,6 +4,9 @@
 use crate::common::{Program, not_ended};
 use crate::trace_page::{Page, view};
 use crate::viewing::said;
+use heddle_trace_file::write::TraceWriter;
+use heddle_trace_file::{Nanos, Switch, SwitchKind};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -149,7 +152,7 @@ pub fn child_that_returns(directory: &Path) {
     thread.finish().unwrap();
     process.finish().unwrap();
     not_ended(&trace.join("4711/events"), 4711);
-    let writer = heddle_trace_file::write::TraceWriter::create(&child).unwrap();
+    let writer = TraceWriter::create(&child).unwrap();
     let mut process = writer.process(4712, 4711, program.path()).unwrap();
     process.module(0, 0x100_0000, 0, None, program.path());
     let mut thread = process.thread(4712, "app");
@@ -198,5 +201,163 @@ fn what_a_strand_waited_has_what_it_still_waits_for() {
     let co = row(&strands, "coroutine co() #2", [5, 6]);
     assert_eq!(co[0], "960 ns");
     assert!(co[1].ends_with(" 840 ns"), "{co:?}");
+    page.is_clean();
+}
+
+/// What begins and ends on the tracks of an export: names that have begun and not ended.
+fn open_slices(path: &Path) -> Vec<String> {
+    let (chrome, _) = said(path, &["export", "--format", "chrome", "-o", "-"]);
+    let chrome: serde_json::Value = serde_json::from_str(&chrome).unwrap();
+    let mut open: BTreeMap<String, Vec<(String, f64)>> = BTreeMap::new();
+    for event in chrome["traceEvents"].as_array().unwrap() {
+        let track = format!("{}/{}", event["pid"], event["tid"]);
+        let slices = open.entry(track).or_default();
+        match event["ph"].as_str() {
+            Some("B") => {
+                let name = event["name"].as_str().unwrap().to_owned();
+                slices.push((name, event["ts"].as_f64().unwrap()));
+            }
+            Some("E") => {
+                let (_, begin) = slices.pop().unwrap();
+                assert!(begin <= event["ts"].as_f64().unwrap(), "{event}");
+            }
+            _ => {}
+        }
+    }
+    let open = open.into_values().flatten();
+    open.map(|(name, _)| name).collect()
+}
+
+#[test]
+fn exports_end_what_exec_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    becoming_others(path);
+    assert_eq!(open_slices(path), [""; 0]);
+    let (chrome, _) = said(path, &["export", "--format", "chrome", "-o", "-"]);
+    // The exec came with the last event of the process, of its other thread.
+    let ends = |line: &&str| line.contains(r#""ph":"E""#) && line.contains(r#""ts":1.000"#);
+    let ends: Vec<&str> = chrome.lines().filter(ends).collect();
+    assert!(ends[0].contains("waits: mutex"), "{ends:?}");
+    assert!(ends[1].contains("main"), "{ends:?}");
+    let (profile, _) = said(path, &["export", "--format", "firefox", "-o", "-"]);
+    let profile: serde_json::Value = serde_json::from_str(&profile).unwrap();
+    let first = &profile["threads"][0];
+    assert_eq!(first["unregisterTime"], 0.001, "{first}");
+    assert_eq!(first["markers"]["endTime"][0], 0.001, "{first}");
+}
+
+#[test]
+fn locks_of_a_program_and_of_what_it_became_are_told_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    becoming_others(path);
+    let (table, _) = said(path, &["report", "--by", "lock"]);
+    assert!(table.contains("4711/mutex "), "{table}");
+    // There is nothing to look up: the program went on.
+    assert!(table.contains("1 wait ended by exec"), "{table}");
+    assert!(!table.contains("tree --blocked"), "{table}");
+    let (csv, _) = said(path, &["report", "--by", "lock", "--format", "csv"]);
+    assert!(csv.starts_with("pid,image,kind,"), "{csv}");
+    assert!(csv.contains("\n4711,0,mutex,"), "{csv}");
+    let (json, _) = said(path, &["report", "--by", "lock", "--format", "json"]);
+    assert!(json.contains(r#""image": 0"#), "{json}");
+}
+
+/// A program that is killed while its second thread is in the kernel; its child, which has a
+/// coroutine, has left by `_exit` before.
+fn killed_in_the_kernel(directory: &Path) {
+    use SwitchKind::{Blocks, Ended, Runs};
+    let source = "task co() { co_return; }\nvoid a() {}\nint main() { a(); co(); }\n";
+    let program = Program::of_tasks(directory, source, &["-O0", "-g"]);
+    let [main, a] = program.places([" main", "_Z1av"]);
+    let trace = directory.join("heddle.trace");
+    let mut process = program.process(&trace);
+    let mut thread = process.thread(4711, "app");
+    thread.enter(0, main, 0, 900).mark(5_000, 0, "the last");
+    thread.finish().unwrap();
+    let mut thread = process.thread(4712, "app");
+    thread.enter(100, a, 0, 0x9_0900).finish().unwrap();
+    process.killed().finish().unwrap();
+    let writer = TraceWriter::create(&trace).unwrap();
+    let mut process = writer.process(4713, 4711, program.path()).unwrap();
+    process.module(0, 0x100_0000, 0, None, program.path());
+    let mut thread = process.thread(4713, "app");
+    thread.first(200).enter(200, main, 0, 900).finish().unwrap();
+    process.killed().finish().unwrap();
+    for (pid, tid) in [(4711, 4711), (4711, 4712), (4713, 4713)] {
+        not_ended(&trace.join(format!("{pid}/events")), tid);
+    }
+    let switch = |time, tid, kind| Switch {
+        time: Nanos(time),
+        pid: if tid == 4713 { 4713 } else { 4711 },
+        tid,
+        cpu: 0,
+        kind,
+    };
+    let all = [
+        switch(90, 4712, Runs),
+        switch(110, 4712, Blocks),
+        switch(190, 4713, Runs),
+        switch(250, 4713, Blocks),
+        switch(900, 4713, Runs),
+        switch(950, 4713, Ended),
+        switch(6_150, 4712, Runs),
+        switch(6_160, 4712, Ended),
+    ];
+    writer.switches(&all, Some(7_000)).unwrap();
+}
+
+#[test]
+fn what_the_kernel_told_of_a_killed_thread_is_on_the_page() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    killed_in_the_kernel(path);
+    let (report, _) = said(path, &["report", "--by", "sched", "--format", "csv"]);
+    assert!(report.contains(",blocked,,a(),1,6040,"), "{report}");
+    let mut page = Page::open(&view(path, &[]));
+    let strands = page.rows("strands");
+    assert_eq!(row(&strands, "thread app #4711/2", [5]), ["6.040 µs"]);
+    // It is known when the child ended: it has not lived on, and waited no longer.
+    let child = row(&strands, "thread app #4713/1", [3, 5]);
+    assert_eq!(child, ["750 ns", "650 ns"]);
+    // Of a call no more is known than up to its thread's last event.
+    let functions = page.rows("functions");
+    assert!(!functions.iter().flatten().any(|cell| cell == "6.040 µs"));
+    page.is_clean();
+}
+
+#[test]
+fn the_last_to_come_to_a_barrier_has_not_waited() {
+    const BARRIER: (u32, u64, u32) = (5, 0x5000, 1);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = Program::build(path);
+    let [main, a] = program.places([" main", "_Z1Av"]);
+    let mut process = program.process(&path.join("heddle.trace"));
+    for (tid, from, result) in [(4711, 100, 0), (4712, 190, u32::MAX)] {
+        let sp = 900 + u64::from(tid - 4711) * 0x9_0000;
+        let mut thread = process.thread(tid, "app");
+        thread
+            .enter(0, main, 0, sp)
+            .wait(from, BARRIER, a + 9, (0, 0))
+            .wait_ended(200, result, 0)
+            .exit(300, main, 0, sp);
+        thread.finish().unwrap();
+    }
+    process.finish().unwrap();
+    let (report, _) = said(path, &["report", "--by", "lock", "--format", "json"]);
+    assert!(report.contains(r#""waits": 1,"#), "{report}");
+    for format in ["chrome", "json", "firefox"] {
+        let (export, _) = said(path, &["export", "--format", format, "-o", "-"]);
+        let begins = export.matches("barrier").count();
+        // A slice that begins and ends; a row; a name.
+        let expected = if format == "chrome" { 2 } else { 1 };
+        assert_eq!(begins, expected, "{format}: {export}");
+    }
+    let mut page = Page::open(&view(path, &[]));
+    let waits = page.rows("waits");
+    let barrier = waits.iter().find(|row| row[1].contains("barrier"));
+    assert_eq!(barrier.unwrap()[4..6], ["1", "100 ns"], "{waits:?}");
     page.is_clean();
 }

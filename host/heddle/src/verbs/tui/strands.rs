@@ -2,9 +2,10 @@
 
 use crate::names::{Names, printable};
 use crate::strand_list::{self, Node};
-use crate::verbs::view::take::{ends, kind};
+use crate::verbs::view::take::kind;
+use crate::waits::process_ends;
 use heddle_strands::{Kind, Strand, StrandId, StrandList};
-use heddle_trace_file::Trace;
+use heddle_trace_file::{Nanos, Trace};
 use heddle_tui::{LIVED, StrandKey, StrandRow, Strands};
 use heddle_view::Data;
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ pub fn rows(trace: &Trace, all: &StrandList, names: &mut Names<'_>) -> Strands {
     let nodes = strand_list::tree(all, names);
     let mut flat = Flat {
         trace,
-        ends: ends(trace),
+        ends: process_ends(trace),
         all,
         names,
         texts: HashMap::new(),
@@ -36,7 +37,7 @@ pub fn rows(trace: &Trace, all: &StrandList, names: &mut Names<'_>) -> Strands {
 struct Flat<'a, 'n> {
     trace: &'a Trace,
     /// By process: when its strands ended with it.
-    ends: Vec<Option<u64>>,
+    ends: Vec<Option<Nanos>>,
     all: &'a StrandList,
     names: &'a mut Names<'n>,
     texts: HashMap<String, u32>,
@@ -83,7 +84,7 @@ impl Flat<'_, '_> {
         };
         let row = StrandRow {
             count: node.count,
-            died: match self.has_ended(&first) {
+            died: match self.has_ended(&first, waits.is_some()) {
                 true => node.count,
                 false => node.died,
             },
@@ -127,7 +128,7 @@ impl Flat<'_, '_> {
             name: self.text(name),
             key: key(strand.id),
             count: 1,
-            died: u64::from(strand.died().is_some() || self.has_ended(strand)),
+            died: u64::from(strand.died().is_some() || self.has_ended(strand, waits.is_some())),
             parent: strand.maker().map(StrandId::number),
             born: strand.born.0,
             last: strand.died().unwrap_or(strand.last).0,
@@ -140,9 +141,13 @@ impl Flat<'_, '_> {
         }
     }
 
-    /// Whether the strand's process ended before the trace did: that ended the strand.
-    fn has_ended(&self, strand: &Strand) -> bool {
-        self.ends[strand.id.process()].is_some()
+    /// Whether the strand's process ended before the trace did: that ended the strand. So did one
+    /// that ended the trace, of which the recorder saw the exit; of what waited for something until
+    /// then, that is told.
+    fn has_ended(&self, strand: &Strand, waits: bool) -> bool {
+        let process = strand.id.process();
+        let exits = self.trace.processes()[process].ended();
+        self.ends[process].is_some() || (exits && !waits)
     }
 
     /// Whether another program took the place of the strand's process, by exec: that ended it.
@@ -176,7 +181,7 @@ impl Flat<'_, '_> {
         }
     }
 
-    fn place(&mut self, at: (usize, Kind, u64), time: heddle_trace_file::Nanos) -> String {
+    fn place(&mut self, at: (usize, Kind, u64), time: Nanos) -> String {
         if let Some(known) = self.places.get(&at) {
             return known.clone();
         }

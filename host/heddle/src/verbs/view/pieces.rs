@@ -11,6 +11,7 @@ use crate::notes;
 use crate::paths::Paths;
 use crate::sched;
 use crate::strand_list::Makers;
+use crate::waits::is_no_wait;
 use heddle_calls::{End, Frame, Functions, Key, Piece, SoFar, Span, Take, Workers};
 use heddle_strands::{Analysis, PlacedPiece, Standing, Strand, StrandId};
 use heddle_trace_file::{
@@ -294,6 +295,7 @@ impl<'t, 'a> Worker<'t, 'a> {
             wait: None,
             waited: piece.begins() == Nanos(0),
             early: Vec::new(),
+            cut: None,
             beyond: false,
         };
         reading.begin(piece.open());
@@ -329,6 +331,8 @@ struct Reading<'w, 't, 'a> {
     /// a wait of the piece before where the end of one comes first, between calls of a signal's
     /// handler.
     early: Vec<Early>,
+    /// The innermost of the calls that the trace ends within.
+    cut: Option<(Addr, Nanos)>,
     /// The piece has ended; only the end of the wait is looked for.
     beyond: bool,
 }
@@ -461,6 +465,11 @@ impl Reading<'_, '_, '_> {
 
     /// The piece has ended; `last`: with its thread.
     fn end(&mut self, last: bool) {
+        let cut = self.cut.take().filter(|_| self.strand.died().is_none());
+        if last && let Some(call) = cut {
+            // It was blocked in that until it was killed, or is still.
+            self.processor(Nanos(u64::MAX), Some(call));
+        }
         self.tell_early();
         if !last {
             return;
@@ -495,8 +504,11 @@ impl Take for Reading<'_, '_, '_> {
 
     #[inline]
     fn leave(&mut self, span: &Span) {
-        if span.end != End::Open {
-            self.processor(span.exit, Some((span.function, span.enter)));
+        let call = (span.function, span.enter);
+        match span.end {
+            // Innermost first.
+            End::Open => _ = self.cut.get_or_insert(call),
+            _ => self.processor(span.exit, Some(call)),
         }
         if self
             .wait
@@ -546,7 +558,7 @@ impl Take for Reading<'_, '_, '_> {
 
     fn other(&mut self, event: &Event<'_>, open: &[Frame]) {
         let time = event.time;
-        if let EventKind::WaitEnded { .. } = event.kind {
+        if let EventKind::WaitEnded { error, .. } = event.kind {
             let Some(wait) = self.wait.take() else {
                 return match self.waited {
                     true => self.was_off(time, inner(open), None),
@@ -555,7 +567,7 @@ impl Take for Reading<'_, '_, '_> {
                 };
             };
             self.skip(time);
-            if time > wait.from {
+            if time > wait.from && !is_no_wait(error) {
                 self.pause(
                     (wait.from, Some(time)),
                     &wait.reason,

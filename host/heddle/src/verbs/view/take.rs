@@ -7,9 +7,10 @@ use super::pieces::{Apart, Read};
 use crate::names::{Names, printable, process_name};
 use crate::notes::counted;
 use crate::sched;
+use crate::waits::process_ends;
 use heddle_calls::End;
 use heddle_strands::Kind;
-use heddle_trace_file::{ObjectKind, Thread, Trace};
+use heddle_trace_file::{Nanos, ObjectKind, Thread, Trace};
 use heddle_view::{
     Builder, Call, Data, Event, Function, Head, Limits, Pause, Process, Run, Strand, StrandKind,
     Why,
@@ -22,8 +23,8 @@ pub struct ToPage<'a> {
     /// Until the first part comes.
     strands: Vec<Strand>,
     builder: Option<Builder>,
-    /// By process: see [`ends`].
-    ends: Vec<Option<u64>>,
+    /// By process: see [`process_ends`].
+    ends: Vec<Option<Nanos>>,
 }
 
 /// A part's indices, as the page has them.
@@ -49,7 +50,7 @@ impl<'a> ToPage<'a> {
             trace,
             strands: Vec::new(),
             builder: None,
-            ends: ends(trace),
+            ends: process_ends(trace),
         }
     }
 
@@ -113,23 +114,6 @@ pub fn head(trace: &Trace) -> Head {
     }
 }
 
-/// By process: when its strands ended with it, as far as its latest event tells. `None`: it lived
-/// when the trace ended, or was killed at a time that is not known. What of it cannot be read is
-/// said where its events are.
-pub fn ends(trace: &Trace) -> Vec<Option<u64>> {
-    let latest = |process: &heddle_trace_file::Process| {
-        let last = |thread: &Thread| thread.last().map_or(0, |last| last.0);
-        process.threads().iter().map(last).max()
-    };
-    let end = trace.processes().iter().filter_map(latest).max();
-    let ends = |process: &heddle_trace_file::Process| {
-        let latest = latest(process);
-        let before = process.ended() && latest < end;
-        latest.filter(|_| process.replaced() || before)
-    };
-    trace.processes().iter().map(ends).collect()
-}
-
 fn processes(trace: &Trace) -> Vec<Process> {
     let process = |process: &heddle_trace_file::Process| Process {
         id: process.id().to_string(),
@@ -163,8 +147,8 @@ impl Take for ToPage<'_> {
             born: strand.born.0,
             died: strand
                 .died
-                .map(|died| died.0)
-                .or_else(|| self.ends.get(process).copied().flatten()),
+                .or_else(|| self.ends.get(process).copied().flatten())
+                .map(|died| died.0),
             running: strand.running.0,
             suspended: strand.suspended.0,
             activations: strand.activations,
@@ -176,6 +160,7 @@ impl Take for ToPage<'_> {
     fn part(&mut self, names: &mut Names<'_>, mut part: Part<'_>) -> anyhow::Result<()> {
         let mut builder = self.builder();
         let end = self.ends.get(part.process).copied().flatten();
+        let end = end.map(|end| end.0);
         let mut known = Known::of(&mut builder, (self.trace, end), names, &part);
         let records = part.records.take();
         let trace = self.trace;
@@ -191,7 +176,7 @@ impl Take for ToPage<'_> {
 }
 
 impl Known {
-    /// `end`: see [`ends`].
+    /// `end`: see [`process_ends`].
     fn of(
         builder: &mut Builder,
         (trace, end): (&Trace, Option<u64>),
@@ -342,7 +327,11 @@ impl Known {
         let shown = Pause {
             strand,
             from: pause.from.0,
-            to: pause.to.map_or(self.end.unwrap_or(u64::MAX), |to| to.0),
+            to: match (pause.to, self.end.unwrap_or(u64::MAX)) {
+                (None, end) => end,
+                // The kernel tells of its end after the process's last event.
+                (Some(to), end) => to.0.min(end.max(pause.from.0)),
+            },
             open: pause.to.is_none(),
             why,
             reason,

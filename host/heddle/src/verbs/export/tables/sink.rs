@@ -13,7 +13,7 @@ use crate::values::{Waiting, named_values};
 use crate::verbs::export::selection::Selection;
 use crate::verbs::export::spill::{Spill, Stream};
 use crate::verbs::export::tracks::Ended;
-use crate::waits::Labels;
+use crate::waits::{Labels, is_no_wait};
 use heddle_calls::{End, Functions, Key};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
 use heddle_trace_file::{Addr, Callee, Event, EventKind, Modules, Nanos, Process, Shapes};
@@ -628,10 +628,11 @@ impl Sink for Rows<'_> {
                     life.waits = Some((holder.map(|holder| holder.tid), wait.site()));
                 }
             }
-            EventKind::WaitEnded { .. } => {
+            EventKind::WaitEnded { error, .. } => {
                 let life = self.lives.of(id);
-                if life.is_some_and(|life| matches!(life.pause, Some((_, true)))) {
-                    self.goes_on(id, thread, Some(event.time), None);
+                if let Some((from, true)) = life.and_then(|life| life.pause) {
+                    let to = if is_no_wait(error) { from } else { event.time };
+                    self.goes_on(id, thread, Some(to), None);
                 }
             }
             _ => {}
@@ -639,6 +640,12 @@ impl Sink for Rows<'_> {
     }
 
     fn ended(&mut self, strand: &Strand) {
+        // Its calls are open still: it was blocked in one until it was killed, or is still.
+        let life = self.lives.of(strand.id);
+        let cut = strand.died().is_none() && life.is_some_and(|life| !life.open.is_empty());
+        if strand.kind == Kind::Thread && cut {
+            self.processor(strand.thread(), Nanos(u64::MAX), None);
+        }
         self.end(strand, strand.died());
     }
 }

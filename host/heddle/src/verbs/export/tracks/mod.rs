@@ -18,7 +18,7 @@ use crate::filter::Filter;
 use crate::names::Names;
 use crate::sched;
 use crate::strand_list::Makers;
-use crate::waits::Labels;
+use crate::waits::{Labels, process_ends};
 pub use ended::Ended;
 use heddle_calls::Key;
 use heddle_perfetto::{Clock, Sequence};
@@ -84,6 +84,7 @@ pub fn with(
         sequences: sequences(trace),
         shapes: trace.shapes(),
         off: sched::stretches(trace)?,
+        ends: process_ends(trace),
         deepest,
     };
     let processes = trace.processes();

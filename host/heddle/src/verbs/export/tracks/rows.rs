@@ -21,7 +21,7 @@ use crate::strand_list::Makers;
 use crate::values::{Waiting, named_values};
 use crate::verbs::export::selection::Selection;
 use crate::verbs::export::spill::{Spill, Stream};
-use crate::waits::Labels;
+use crate::waits::{Labels, is_no_wait};
 use heddle_calls::{End, Functions, Key};
 use heddle_perfetto::{Annotation, Begin, Clock, Name, Sequence, Value};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
@@ -50,6 +50,8 @@ pub struct Whole<'a> {
     pub shapes: &'a Shapes,
     /// When threads were off their processors, if that is known.
     pub off: Option<Arc<Stretches>>,
+    /// By process: when it ended with all its strands, if that was before the trace did.
+    pub ends: Vec<Option<Nanos>>,
     /// Calls that may be open on a track: see [`DEEPEST`].
     pub deepest: u64,
 }
@@ -248,7 +250,11 @@ impl<'a> Rows<'a> {
             if row.shown {
                 self.strands += 1;
                 self.kinds.insert(row.kind);
-                self.ended.append(|bytes| Ended::new(strand).write(bytes));
+                let ended = Ended {
+                    died,
+                    ..Ended::new(strand)
+                };
+                self.ended.append(|bytes| ended.write(bytes));
             }
         }
         if self.rows.is_empty() {
@@ -257,6 +263,18 @@ impl<'a> Rows<'a> {
             self.keys = functions.map_or_else(Vec::new, |functions| functions.keys().to_vec());
             self.pen.events.rest();
             self.ended.rest();
+        }
+    }
+
+    /// Its process has ended, and with it what the strand does, and its calls.
+    fn close(&mut self, strand: &Strand, Nanos(time): Nanos) {
+        let Some(row) = self.rows.of_mut(strand.id) else {
+            return;
+        };
+        row.settle(&mut self.pen, time);
+        let open = std::mem::take(&mut row.open).min(self.whole.deepest);
+        if row.shown {
+            (0..open).for_each(|_| self.pen.end(time, strand.id.unique()));
         }
     }
 
@@ -591,11 +609,13 @@ impl Sink for Rows<'_> {
                 }
                 return;
             }
-            EventKind::WaitEnded { .. } => {
+            EventKind::WaitEnded { error, .. } => {
                 let row = self.rows.of_mut(id);
                 let blocked = row.filter(|row| row.does(|does| does == Meanwhile::Blocked));
                 if let Some(row) = blocked {
-                    row.settle(&mut self.pen, event.time.0);
+                    // What lasts no time is not shown.
+                    let time = if is_no_wait(error) { 0 } else { event.time.0 };
+                    row.settle(&mut self.pen, time);
                 }
                 return;
             }
@@ -615,10 +635,19 @@ impl Sink for Rows<'_> {
     fn ended(&mut self, strand: &Strand) {
         // Its calls are open still: it was blocked in one until it was killed, or is still.
         let cut = self.rows.of(strand.id).is_some_and(|row| row.cut);
+        let end = self.whole.ends[self.index];
         if strand.kind == Kind::Thread && cut {
-            self.processor(strand.thread(), Nanos(u64::MAX), None);
+            let until = end.map_or(Nanos(u64::MAX), |end| end.max(strand.last));
+            self.processor(strand.thread(), until, None);
         }
-        self.end(strand, strand.died());
+        match (strand.died(), end) {
+            (None, Some(end)) => {
+                let end = end.max(strand.last);
+                self.close(strand, end);
+                self.end(strand, Some(end));
+            }
+            (died, _) => self.end(strand, died),
+        }
     }
 }
 
