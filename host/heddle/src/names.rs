@@ -166,21 +166,23 @@ impl<'a> Names<'a> {
     /// outermost call. A coroutine has the name in its source, without the compiler's suffixes.
     /// [`NOT_KNOWN`], if it is not sure that its outermost call is its own.
     pub fn strand(&mut self, strand: &Strand) -> Rc<str> {
-        if strand.name().is_none() && !strand.is_one() {
-            return NOT_KNOWN.into();
-        }
-        self.strand_of(strand.id.process(), strand.name(), strand.entry())
+        let name = (strand.name(), strand.is_one());
+        self.strand_of(strand.id.process(), name, strand.entry())
     }
 
-    /// The same, of a strand of which this is known ([`Strand::name`], [`Strand::entry`]).
+    /// The same, of a strand of which this is known ([`Strand::name`], [`Strand::is_one`],
+    /// [`Strand::entry`]).
     pub fn strand_of(
         &mut self,
         process: usize,
-        name: Option<&str>,
+        (name, is_one): (Option<&str>, bool),
         entry: Option<(Addr, Nanos)>,
     ) -> Rc<str> {
         if let Some(name) = name {
             return printable(name).into();
+        }
+        if !is_one {
+            return NOT_KNOWN.into();
         }
         let Some((function, time)) = entry else {
             return "?".into();

@@ -239,6 +239,17 @@ fn what_is_not_sure_is_not_known() {
                 "  not sure     recording began inside its calls\n",
             )),
         );
+    for (format, name) in [
+        ("json", "\"name\":\"not known\""),
+        ("chrome", "\"name\":\"fiber not known\""),
+        ("firefox", "fiber 2 not known"),
+    ] {
+        heddle(path)
+            .args(["export", "--format", format, "-o", "-"])
+            .assert()
+            .success()
+            .stdout(contains(name));
+    }
     heddle(path)
         .args(["report", "--by", "strand"])
         .assert()

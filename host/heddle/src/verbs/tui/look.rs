@@ -45,7 +45,7 @@ pub fn read(
     let mut apart = All::default();
     for strand in pieces::strands(standing) {
         let (process, ended) = (strand.id.process(), Ended::new(strand));
-        let name = names.strand_of(process, ended.name.as_deref(), ended.entry);
+        let name = ended.shown(names, process);
         page.strand(process, &ended, &name)?;
         apart.strands.push(strand);
     }

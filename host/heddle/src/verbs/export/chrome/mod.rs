@@ -90,7 +90,7 @@ fn track(
     strand: &Ended,
     bytes: &mut Vec<u8>,
 ) {
-    let name = names.strand_of(index, strand.name.as_deref(), strand.entry);
+    let name = strand.shown(names, index);
     let name = match process.threads().get(strand.thread) {
         Some(thread) if strand.kind == StrandKind::Thread => format!("{name} {}", thread.tid()),
         _ => format!("{} {name}", strand.kind.name()),

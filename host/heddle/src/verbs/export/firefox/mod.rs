@@ -52,7 +52,7 @@ pub fn write(
             return Ok(());
         }
         let process = &trace.processes()[index];
-        let name = names.strand_of(index, strand.name.as_deref(), strand.entry);
+        let name = strand.shown(names, index);
         let name = match process.threads().get(strand.thread) {
             Some(thread) if strand.kind == Kind::Thread => format!("{name} {}", thread.tid()),
             _ => format!("{} {} {name}", strand.kind.name(), strand.number),

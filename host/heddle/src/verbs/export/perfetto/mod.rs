@@ -100,7 +100,7 @@ fn track(
     repeated: &HashSet<(u32, u32)>,
     file: &mut Vec<u8>,
 ) {
-    let name = names.strand_of(index, strand.name.as_deref(), strand.entry);
+    let name = strand.shown(names, index);
     let description = strand.description();
     let track = Track {
         uuid: strand.uuid,

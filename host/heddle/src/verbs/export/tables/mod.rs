@@ -236,7 +236,7 @@ pub fn strands<'a>(
                     let maker = makers.of(trace, process, strand.thread);
                     strand.parent = maker.map(StrandId::number);
                 }
-                let name = names.strand_of(process, strand.name.as_deref(), strand.entry);
+                let name = strand.shown(names, process);
                 take.strand(process, &strand, &name)?;
             }
             Ok(())

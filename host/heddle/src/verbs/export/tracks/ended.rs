@@ -1,9 +1,11 @@
 //! The facts of strands that have ended are kept in a file until names are looked up, since there
 //! may be millions of strands.
 
+use crate::names::Names;
 use crate::notes::counted;
 use heddle_strands::{Kind, Strand, StrandId};
 use heddle_trace_file::{Addr, Nanos};
+use std::rc::Rc;
 
 /// A strand, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,6 +124,12 @@ impl Ended {
             born: Nanos(word(14)),
             died: some(15).map(Nanos),
         })
+    }
+
+    /// Its name, as [`Names::strand`] has it; `process`: the index of its process.
+    pub fn shown(&self, names: &mut Names<'_>, process: usize) -> Rc<str> {
+        let is_one = self.kind == Kind::Thread || self.is_sure;
+        names.strand_of(process, (self.name.as_deref(), is_one), self.entry)
     }
 
     /// In a sentence, for who looks at its track.
