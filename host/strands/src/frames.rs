@@ -9,10 +9,61 @@ pub(crate) struct Made {
     /// The strand that ran then; `None` if the trace does not tell.
     pub maker: Option<StrandId>,
     pub time: u64,
+    /// When that ramp returned; 0: it has not, or was not seen.
+    left: u64,
+    /// The ramp's address.
+    function: Addr,
     /// Index of the thread, in its process.
-    pub thread: usize,
+    thread: u32,
+    /// The number of the ramp whose first allocation it was, or [`NO_RAMP`].
+    ramp: u32,
+}
+
+const NO_RAMP: u32 = u32::MAX;
+
+impl Made {
+    /// By this thread, which ran `maker`; `ramp`: the one whose first allocation it was, by its
+    /// number and address.
+    pub fn new(
+        maker: Option<StrandId>,
+        (thread, time): (usize, u64),
+        ramp: Option<(u32, Addr)>,
+    ) -> Self {
+        let (ramp, function) = ramp.unwrap_or((NO_RAMP, Addr(0)));
+        Made {
+            maker,
+            time,
+            left: 0,
+            function,
+            thread: thread as u32,
+            ramp,
+        }
+    }
+
+    /// The same, by a ramp that returned at `time`.
+    pub fn left(self, time: u64) -> Self {
+        Made { left: time, ..self }
+    }
+
     /// The ramp whose first allocation it was: its number and address.
-    pub ramp: Option<(u32, Addr)>,
+    pub fn ramp(&self) -> Option<(u32, Addr)> {
+        (self.ramp != NO_RAMP).then_some((self.ramp, self.function))
+    }
+
+    /// Index of the thread, in its process.
+    pub fn thread(&self) -> usize {
+        self.thread as usize
+    }
+
+    /// When what its ramp did of it was over, if another thing is done with it at `time`: it was
+    /// suspended since then. Of a ramp that was not seen, that is not known.
+    pub fn rests_since(&self, time: u64) -> u64 {
+        match (self.left, self.ramp()) {
+            (0, None) => self.time,
+            (0, Some(_)) => time,
+            (left, _) => left,
+        }
+    }
 }
 
 /// Numbers of things that have frames, by the frames' addresses. Only the numbers are kept: each
@@ -174,6 +225,13 @@ impl MadeFrames {
         Some(&self.all[index as usize].1)
     }
 
+    /// The ramp that allocated the frame at this address has returned; whether there is one.
+    pub fn ramp_left(&mut self, frame: Addr, time: u64) -> bool {
+        let index = self.table.get(frame, |index| self.all[index as usize].0);
+        let made = index.map(|index| &mut self.all[index as usize].1);
+        made.map(|made| made.left = time).is_some()
+    }
+
     /// Adds a frame, instead of what was at this address.
     pub fn insert(&mut self, frame: Addr, made: Made) {
         let _: Option<Made> = self.remove(frame);
@@ -224,12 +282,7 @@ mod tests {
     use std::collections::HashMap;
 
     fn made(time: u64) -> Made {
-        Made {
-            maker: None,
-            time,
-            thread: 0,
-            ramp: None,
-        }
+        Made::new(None, (0, time), None)
     }
 
     /// The cells that are looked at to find each of `count` frames at equal distances, on average;

@@ -21,7 +21,7 @@
 use crate::code::{Code, Role};
 use crate::entered::Entered;
 use crate::frames::{FrameTable, Made, MadeFrames};
-use crate::live::{Begun, Slots};
+use crate::live::{Begun, GoesOn, Slots};
 use crate::sink::Sink;
 use crate::stacks::Frame;
 use crate::{Kind, StrandId};
@@ -68,6 +68,8 @@ pub(crate) struct Ramp {
     /// `None`: it was called within another ramp, perhaps by the instance that this makes.
     pub maker: Option<StrandId>,
     pub time: u64,
+    /// When it returned.
+    pub until: u64,
     /// Index of the thread, in its process.
     pub thread: usize,
     pub function: Addr,
@@ -128,6 +130,7 @@ pub(crate) struct Around<'f> {
 pub(crate) struct Instance {
     pub slot: u32,
     pub flags: u8,
+    pub goes_on: GoesOn,
 }
 
 /// Coroutines without symbols are numbered by their function, from here on.
@@ -147,6 +150,13 @@ const MADE: usize = 1 << 22;
 fn tell_born<S: Sink>(slots: &Slots, sink: &mut S, slot: u32) {
     if S::LIVES {
         sink.born(&slots.strand(slot));
+    }
+}
+
+/// Tells the sink since when the strand in this slot, which was never resumed, is suspended.
+fn tell_rests<S: Sink>(slots: &Slots, sink: &mut S, slot: u32) {
+    if S::LIVES {
+        sink.rests(slots.id(slot), Nanos(slots.last(slot)));
     }
 }
 
@@ -192,7 +202,7 @@ impl<'a> Instances<'a> {
     pub fn finish(&mut self, slots: &mut Slots, sink: &mut impl Sink) {
         let mut last: Vec<(Option<Addr>, u32, Made)> = Vec::new();
         for (address, made) in self.made.take() {
-            if let Some((ramp, _)) = made.ramp
+            if let Some((ramp, _)) = made.ramp()
                 && let Role::Ramp(coroutine) = self.code.role(ramp)
                 && !self.made_elsewhere.contains(&coroutine)
             {
@@ -206,31 +216,46 @@ impl<'a> Instances<'a> {
                 slots.doubt_instances(coroutine, first.time);
             }
             last.extend(unseen.ramps.into_iter().map(|ramp| {
-                let made = Made {
-                    maker: ramp.maker.filter(|_| !guessed),
-                    time: ramp.time,
-                    thread: ramp.thread,
-                    ramp: Some((coroutine, ramp.function)),
-                };
+                let maker = ramp.maker.filter(|_| !guessed);
+                let called = Some((coroutine, ramp.function));
+                let made = Made::new(maker, (ramp.thread, ramp.time), called);
+                let made = made.left(ramp.until);
                 (None, coroutine, made)
             }));
         }
         last.sort_unstable_by_key(|(address, coroutine, made)| (made.time, *coroutine, *address));
         for (address, coroutine, made) in last {
-            let function = made.ramp.map_or(Addr(0), |(_, function)| function);
+            let function = made.ramp().map_or(Addr(0), |(_, function)| function);
             let frame = address.and_then(CoroutineFrame::at);
-            self.begin(slots, sink, frame, coroutine, &made, function);
+            self.begin_at_rest(slots, sink, frame, coroutine, &made, function);
         }
         self.at.clear();
         self.in_ramps.clear();
         self.destroyed.clear();
     }
 
-    /// This ramp was left. If it `returned`, and no frame was allocated in it, it made an instance
-    /// of which nothing was seen.
-    pub fn ramp_left(&mut self, call: RampCall, number: u32, ramp: Ramp, returned: bool) {
-        let made = self.in_ramps.remove(&call).is_some();
-        if made || !returned {
+    /// This ramp was left. If it `returned`, the instance whose frame was allocated in it is
+    /// suspended from then on; if none was, it made one of which nothing was seen.
+    pub fn ramp_left(
+        &mut self,
+        slots: &mut Slots,
+        sink: &mut impl Sink,
+        (call, number): (RampCall, u32),
+        ramp: Ramp,
+        returned: bool,
+    ) {
+        let made = self.in_ramps.remove(&call);
+        if !returned {
+            return;
+        }
+        if let Some(frame) = made {
+            if !self.made.ramp_left(frame, ramp.until)
+                && let Some(slot) = self.at.get(frame, |slot| slots.address(slot))
+                && slots.is_fresh(slot)
+            {
+                slots.rests_since(slot, ramp.until);
+                tell_rests(slots, sink, slot);
+            }
             return;
         }
         if let Role::Ramp(coroutine) = self.code.role(number) {
@@ -276,7 +301,7 @@ impl<'a> Instances<'a> {
             return Some(slots.id(slot));
         }
         let made = *self.made.get(frame)?;
-        let (ramp, function) = made.ramp?;
+        let (ramp, function) = made.ramp()?;
         let Role::Ramp(coroutine) = self.code.role(ramp) else {
             return None;
         };
@@ -305,13 +330,28 @@ impl<'a> Instances<'a> {
             entry: function,
             ..Begun::default()
         };
-        let slot = slots.add(Kind::Coroutine, made.thread, Nanos(made.time), begun);
+        let slot = slots.add(Kind::Coroutine, made.thread(), Nanos(made.time), begun);
         tell_born(slots, sink, slot);
         if let Some(frame) = frame {
             let at = |slot: u32| slots.address(slot);
             self.at.insert(frame.address(), slot, at);
         }
         slot
+    }
+
+    /// The same, of one that has not run since its ramp returned, or was seen last.
+    fn begin_at_rest(
+        &mut self,
+        slots: &mut Slots,
+        sink: &mut impl Sink,
+        frame: Option<CoroutineFrame>,
+        coroutine: u32,
+        made: &Made,
+        function: Addr,
+    ) {
+        let slot = self.begin(slots, sink, frame, coroutine, made, function);
+        slots.rests_since(slot, made.rests_since(made.time));
+        tell_rests(slots, sink, slot);
     }
 
     /// The instance with this frame is suspended as the program exits; `destroyer`, the function
@@ -329,7 +369,7 @@ impl<'a> Instances<'a> {
         let address = frame.address();
         if let Some(made) = self.made.remove(address) {
             let frame = CoroutineFrame::at(address);
-            self.begin(slots, sink, frame, coroutine, &made, destroyer);
+            self.begin_at_rest(slots, sink, frame, coroutine, &made, destroyer);
         }
         if let Some(slot) = self.at.get(address, |slot| slots.address(slot)) {
             let index = frame.resume_index();
@@ -338,29 +378,34 @@ impl<'a> Instances<'a> {
     }
 
     /// The frame of an instance is freed, which `destroyer`, the function with the number
-    /// `function`, destroys.
+    /// `function`, destroys. `left`: the strand of which an activation ended with the event before
+    /// on this thread: that has freed it, behind its end. Gives the instance, if calls of it are
+    /// open.
     pub fn freed(
         &mut self,
         slots: &mut Slots,
         sink: &mut impl Sink,
         frame: Addr,
         (destroyer, function): (Addr, u32),
-        time: u64,
-    ) {
+        (left, time): (Option<StrandId>, u64),
+    ) -> Option<u32> {
         let Role::Part(coroutine, _) = self.code.role(function) else {
-            return;
+            return None;
         };
         if let Some(made) = self.made.remove(frame) {
             let frame = CoroutineFrame::at(frame);
-            self.begin(slots, sink, frame, coroutine, &made, destroyer);
+            self.begin_at_rest(slots, sink, frame, coroutine, &made, destroyer);
         }
-        let Some(slot) = self.at.remove(frame, |slot| slots.address(slot)) else {
-            return;
-        };
+        let slot = self.at.remove(frame, |slot| slots.address(slot))?;
         slots.is_destroyed(slot);
-        if slots.open(slot) == 0 {
-            slots.end(slot, time, sink);
+        if left == Some(slots.id(slot)) {
+            slots.dies(slot);
         }
+        if slots.open(slot) > 0 {
+            return Some(slot);
+        }
+        slots.end_at_rest(slot, time, sink);
+        None
     }
 
     /// The instance that a call with this frame runs or destroys; `None` if the function is no
@@ -420,6 +465,11 @@ impl<'a> Instances<'a> {
         // its locals.
         let rest = known
             .filter(|&slot| destroys && slots.is_dying(slot) && slots.coroutine(slot) == coroutine);
+        let goes_on = match rest {
+            _ if in_ramp || index == Some(0) => GoesOn::Begins,
+            Some(_) if same.is_none() => GoesOn::Ends,
+            _ => GoesOn::Rested,
+        };
         let mut elsewhere = false;
         let slot = match same.or(rest) {
             Some(slot) => slot,
@@ -437,7 +487,12 @@ impl<'a> Instances<'a> {
                     self.maker(coroutine, in_ramp || index == Some(0), &around, new.time)
                 });
                 let function = Addr(new.function);
-                self.begin(slots, sink, Some(frame), coroutine, &made, function)
+                let slot = self.begin(slots, sink, Some(frame), coroutine, &made, function);
+                if goes_on == GoesOn::Rested && made.rests_since(new.time) < new.time {
+                    slots.rests_since(slot, made.rests_since(new.time));
+                    tell_rests(slots, sink, slot);
+                }
+                slot
             }
         };
         slots.set_fresh(slot, false);
@@ -449,18 +504,17 @@ impl<'a> Instances<'a> {
             slots.leaves_at(slot, Addr(0));
         }
         let flags = Frame::COROUTINE | if destroys { Frame::DESTROYS } else { 0 };
-        Some(Instance { slot, flags })
+        Some(Instance {
+            slot,
+            flags,
+            goes_on,
+        })
     }
 
     /// Who made a new instance whose frame was not seen to be allocated, and when. `first`: it runs
     /// for the first time.
     fn maker(&mut self, coroutine: u32, first: bool, around: &Around<'_>, time: u64) -> Made {
-        let made = |maker, time| Made {
-            maker,
-            time,
-            thread: around.thread,
-            ramp: None,
-        };
+        let made = |maker, time| Made::new(maker, (around.thread, time), None);
         let unseen = self.unseen.get_mut(&coroutine);
         if first {
             // The ramp has jumped to it.
@@ -479,7 +533,9 @@ impl<'a> Instances<'a> {
         let ramp = unseen.pop_front();
         let known = ramp.filter(|_| !unseen.guessed);
         unseen.guessed &= !unseen.ramps.is_empty();
-        known.map_or(made(None, time), |ramp| made(ramp.maker, ramp.time))
+        known.map_or(made(None, time), |ramp| {
+            made(ramp.maker, ramp.time).left(ramp.until)
+        })
     }
 
     /// An instance was destroyed on this thread, and no call of it is open.

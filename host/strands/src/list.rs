@@ -27,13 +27,14 @@ struct Record {
     /// If it is [`WHOLE`], its index among those.
     calls: u32,
     activations: u32,
-    /// `last` without `born` and the times that follow; mostly 0.
+    /// `last` without `born` and the times that follow, as far as they were before; mostly 0.
     more: i32,
     born: Short,
     running: Short,
     children: Short,
     suspended: Short,
-    /// How long it had not run when it ended, and one more; 0: it was not seen to end.
+    /// How long it had not run when it ended, or the trace did; in the lowest bits whether it
+    /// [`DIED`], and whether it is [`SUSPENDED`] meanwhile.
     rested: Short,
     /// Where its frame is; 0: it has none.
     frame: Short,
@@ -50,6 +51,10 @@ struct Record {
 
 // A million may be listed at once.
 const _: () = assert!(size_of::<Record>() <= 72);
+
+const DIED: u64 = 1;
+/// That time is counted as such.
+const SUSPENDED: u64 = 2;
 
 /// Stands for the thread of a strand that does not fit into a record.
 const WHOLE: u16 = u16::MAX;
@@ -251,6 +256,7 @@ impl StrandList {
             running,
             children,
             suspended,
+            rests,
             calls,
             died,
             entry,
@@ -273,10 +279,17 @@ impl StrandList {
         };
         let spent = [running, children, suspended].into_iter();
         let known = spent.fold(born.0, |sum, time| sum.wrapping_add(time.0));
-        let rested = match died {
-            NEVER => 0,
-            died => died.checked_sub(last.0)?.checked_add(1)?,
+        let known = known.wrapping_sub(rests.0);
+        let (rested, is_dead) = match died {
+            NEVER => (rests.0, 0),
+            died => (died.checked_sub(last.0)?, DIED),
         };
+        let is_suspended = match rests.0 {
+            0 => 0,
+            _ if rests.0 == rested => SUSPENDED,
+            _ => return None,
+        };
+        let rested = Short::new(rested.checked_mul(4)? | is_dead | is_suspended)?;
         Some(Record {
             number: u32::try_from(id.number()).ok()?,
             parent: other(parent)?,
@@ -288,7 +301,7 @@ impl StrandList {
             running: Short::new(running.0)?,
             children: Short::new(children.0)?,
             suspended: Short::new(suspended.0)?,
-            rested: Short::new(rested)?,
+            rested,
             frame: Short::new(frame.map_or(0, |frame| frame.0))?,
             entry: self.addresses.number(entry)?,
             left_at: self.addresses.number(left_at)?,
@@ -314,9 +327,12 @@ impl StrandList {
             record.suspended,
         ]
         .map(Short::get);
-        let last = (born + running + children + suspended).wrapping_add_signed(record.more.into());
-        let frame = Some(Addr(record.frame.get())).filter(|&frame| frame != Addr(0));
         let rested = record.rested.get();
+        let (state, rested) = (rested & 3, rested / 4);
+        let rests = if state & SUSPENDED != 0 { rested } else { 0 };
+        let known = (born + running + children + suspended).wrapping_sub(rests);
+        let last = known.wrapping_add_signed(record.more.into());
+        let frame = Some(Addr(record.frame.get())).filter(|&frame| frame != Addr(0));
         Strand {
             id: StrandId::numbered(process, record.number.into()),
             parent: other(record.parent),
@@ -328,8 +344,13 @@ impl StrandList {
             running: Nanos(running),
             children: Nanos(children),
             suspended: Nanos(suspended),
+            rests: Nanos(rests),
             calls: record.calls.into(),
-            died: rested.checked_sub(1).map_or(NEVER, |rested| last + rested),
+            died: if state & DIED != 0 {
+                last + rested
+            } else {
+                NEVER
+            },
             entry: self.addresses.at(record.entry),
             left_at: self.addresses.at(record.left_at),
             words: None,
@@ -370,13 +391,26 @@ mod tests {
 
     /// Changes of that one; what is too large for a record is with those that are `false`.
     type Change = (bool, fn(&mut Strand));
-    const CHANGES: [Change; 20] = [
+    const CHANGES: [Change; 24] = [
         (true, |_| ()),
         (true, |strand| strand.parent = None),
         (true, |strand| strand.resumer = None),
         (true, |strand| strand.frame = None),
         (true, |strand| strand.dies(strand.last)),
         (true, |strand| strand.dies(Nanos(strand.last.0 + (1 << 40)))),
+        (true, |strand| {
+            strand.rests_until(Nanos(strand.last.0 + (1 << 40)))
+        }),
+        (true, |strand| strand.rests_until(strand.last)),
+        (true, |strand| {
+            let died = Nanos(strand.last.0 + 77);
+            strand.rests_until(died);
+            strand.dies(died);
+        }),
+        (false, |strand| {
+            strand.rests_until(Nanos(strand.last.0 + 1));
+            strand.dies(Nanos(strand.last.0 + 77));
+        }),
         (true, |strand| strand.last.0 += 5),
         (true, |strand| strand.last.0 -= 5),
         (true, |strand| strand.set_suspended_at(None)),

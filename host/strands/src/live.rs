@@ -17,6 +17,8 @@ use crate::{Doubts, Kind, Strand, StrandId, Unresolved};
 use entries::Entries;
 use heddle_trace_file::{Addr, Nanos, Thread};
 use rustc_hash::FxHashMap;
+use std::cell::LazyCell;
+pub(crate) use whole::GoesOn;
 use whole::Whole;
 
 /// A strand that may be heard of again, in few bytes.
@@ -66,6 +68,8 @@ const FRESH: u8 = 2;
 const DEAD: u8 = 4;
 /// It is an instance whose frame was not seen to be allocated.
 const ELSEWHERE: u8 = 32;
+/// The trace ends while it runs.
+const CUT: u8 = 64;
 /// It has [`Words`], which are in [`Slots::words`].
 const WORDY: u8 = 8;
 /// Its facts are in [`Slots::whole`], and the fields of [`Live`] mean nothing, but for the state.
@@ -338,25 +342,44 @@ impl Slots {
         }
     }
 
+    /// The same, of a coroutine that has not run since it was seen last, unless it ended then.
+    pub fn end_at_rest(&mut self, slot: u32, died: u64, sink: &mut impl Sink) {
+        let is_dead = self.at(slot).state & DEAD != 0;
+        if let Some(mut strand) = self.take(slot) {
+            if !is_dead {
+                strand.rests_until(Nanos(died));
+            }
+            strand.is_gone(Nanos(died));
+            self.note_doubts(&strand);
+            sink.ended(&strand);
+        }
+    }
+
     /// The strands that there are have not ended, but nothing more will be heard of them: in order
-    /// of their numbers.
-    pub fn finish(&mut self, sink: &mut impl Sink) {
+    /// of their numbers. Those that are suspended are so up to `end`.
+    pub fn finish(&mut self, end: impl FnOnce() -> Nanos, sink: &mut impl Sink) {
+        let end = LazyCell::new(end);
         (self.has_spare, self.spare) = (false, Vec::new());
         let slots = self.taken_slots();
         if slots.is_sorted_by_key(|slot| self.id(slot)) {
-            (0..self.slots()).for_each(|slot| self.finish_slot(slot, sink));
+            (0..self.slots()).for_each(|slot| self.finish_slot(slot, || *end, sink));
             return;
         }
         let mut slots: Vec<u32> = self.taken_slots().collect();
         slots.sort_unstable_by_key(|&slot| self.id(slot));
         slots
             .into_iter()
-            .for_each(|slot| self.finish_slot(slot, sink));
+            .for_each(|slot| self.finish_slot(slot, || *end, sink));
     }
 
     /// Tells of the strand in this slot, if there is one.
-    fn finish_slot(&mut self, slot: u32, sink: &mut impl Sink) {
-        if let Some(strand) = self.take(slot) {
+    fn finish_slot(&mut self, slot: u32, end: impl FnOnce() -> Nanos, sink: &mut impl Sink) {
+        let rests = |live: &Live| live.state & (DEAD | DYING | CUT) == 0;
+        let rests = self.get(slot).is_some_and(rests);
+        if let Some(mut strand) = self.take(slot) {
+            if rests && strand.kind != Kind::Thread && strand.died().is_none() {
+                strand.rests_until(end());
+            }
             self.note_doubts(&strand);
             sink.ended(&strand);
         }

@@ -3,6 +3,7 @@
 
 use crate::entered::Entered;
 use crate::instances::{Around, ramp_call};
+use crate::live::GoesOn;
 use crate::sink::{Call, Sink, StrandSpan};
 use crate::stack_map::StackMap;
 use crate::stacks::{Frame, REACH, Stack};
@@ -86,7 +87,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
                 if instance.slot != outer {
                     flags |= Frame::ACTIVATION;
                     depth = 0;
-                    self.activate(context, instance.slot, outer, new);
+                    self.activate(context, (instance.slot, instance.goes_on), outer, new);
                 }
                 slot = instance.slot;
             }
@@ -211,10 +212,10 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
     }
 
     /// Begins an activation of the coroutine in `slot`.
-    fn activate(&mut self, context: usize, slot: u32, outer: u32, new: &Entered) {
+    fn activate(&mut self, context: usize, which: (u32, GoesOn), outer: u32, new: &Entered) {
         let thread = self.map.threads[context].thread;
         let from = (outer, self.map.left_here(context, new));
-        self.strands.begin_activation(slot, from, thread, new.time);
+        self.strands.begin_activation(which, from, thread, new.time);
     }
 
     /// Ends the innermost call on `stack`.
@@ -354,7 +355,8 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             let mut around = around.take_while(|around| around.slot == frame.slot);
             let within = around.any(|around| around.is(Frame::RAMP));
             let left = (thread, events);
-            self.strands.ramp_left(frame, left, returned, within);
+            self.strands
+                .ramp_left(frame, left, (returned, time), within);
         }
         if frame.is(Frame::DESTROYS) {
             self.strands.is_destroyed(frame.slot);
@@ -409,6 +411,25 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         let in_ramp = own.then_some((call, top.callee, Addr(top.function)));
         let by = (Some(top.slot), within);
         self.strands.frame_made(frame, when, by, in_ramp);
+    }
+
+    /// A frame is freed, which `destroyer`, the function with this number, destroys. The
+    /// activation in which that is done is the instance's last, though another one, which handed
+    /// over, may end later.
+    pub fn frame_freed(&mut self, context: usize, frame: Addr, destroyer: (Addr, u32)) {
+        let thread = &self.map.threads[context];
+        let left = thread.left.as_ref();
+        let left = left.filter(|left| left.event + 1 == thread.events);
+        let when = (left.map(|left| left.strand), self.latest);
+        let freed = self.strands.frame_freed(frame, destroyer, when);
+        let (Some(slot), Some(stack)) = (freed, self.map.threads[context].current) else {
+            return;
+        };
+        let frames = self.map.stacks[stack].frames.iter_mut().rev().take(AROUND);
+        let mut own = frames.filter(|frame| frame.slot == slot && frame.is(Frame::ACTIVATION));
+        if let Some(activation) = own.next() {
+            activation.flags |= Frame::DESTROYS;
+        }
     }
 
     /// Closes all calls of `stack` above the first `count`.

@@ -196,9 +196,8 @@ impl<'a, S: Sink> Running<'a, S> {
     }
 
     /// A frame is freed, which `destroyer`, the function with this number, destroys.
-    pub fn frame_freed(&mut self, frame: Addr, destroyer: (Addr, u32)) {
-        let time = self.calls.latest;
-        self.calls.strands.frame_freed(frame, destroyer, time);
+    pub fn frame_freed(&mut self, context: usize, frame: Addr, destroyer: (Addr, u32)) {
+        self.calls.frame_freed(context, frame, destroyer);
     }
 
     /// The thread has its first event. If it was created meanwhile, what was in the place of its
@@ -611,6 +610,9 @@ impl<'a, S: Sink> Running<'a, S> {
                 self.calls
                     .strands
                     .change(runs, |strand| strand.set_suspended_at(None));
+            }
+            if state.running {
+                self.calls.strands.is_cut(slot);
             }
             while self.calls.close(stack, End::Open).is_some() {}
             if has_ended {

@@ -66,6 +66,10 @@ pub trait Sink {
 
     /// A strand was met for the first time.
     fn born(&mut self, _strand: &Strand) {}
+    /// A coroutine that was never resumed is suspended, since its ramp returned, as far as that is
+    /// known: told once that is so for certain, which may be later. One that its ramp goes on to
+    /// run begins without that.
+    fn rests(&mut self, _strand: StrandId, _since: Nanos) {}
     /// The program has given a strand a name.
     fn named(&mut self, _strand: &Strand) {}
     /// A strand runs from `time` on; `by` has resumed it, or of a stack of its own ran before it,

@@ -94,8 +94,11 @@ pub struct Strand {
     pub running: Nanos,
     /// Time that coroutines took which it resumed, and which returned to it.
     pub children: Nanos,
-    /// Time between its activations.
+    /// Time between its activations, and since the last one where it was suspended then and has
+    /// not run since.
     pub suspended: Nanos,
+    /// The part of that which was not ended by an activation.
+    pub(crate) rests: Nanos,
     /// Calls that were entered on it.
     pub calls: u64,
     /// [`NEVER`] while it lives.
@@ -159,6 +162,7 @@ impl Strand {
             running: Nanos(0),
             children: Nanos(0),
             suspended: Nanos(0),
+            rests: Nanos(0),
             calls: 0,
             died: NEVER,
             entry: Addr(0),
@@ -269,6 +273,12 @@ impl Strand {
     /// It ended.
     pub(crate) fn dies(&mut self, time: Nanos) {
         self.died = time.0;
+    }
+
+    /// It was suspended since it ran last, up to this time.
+    pub(crate) fn rests_until(&mut self, time: Nanos) {
+        self.rests = Nanos(time.0.saturating_sub(self.last.0));
+        self.suspended.0 = self.suspended.0.saturating_add(self.rests.0);
     }
 
     /// It ended, at this time unless another is known.

@@ -4,7 +4,7 @@ use crate::code::Code;
 use crate::entered::Entered;
 use crate::frames::Made;
 use crate::instances::{Around, Instance, Instances, Ramp, RampCall, ramp_call};
-use crate::live::{Begun, Slots};
+use crate::live::{Begun, GoesOn, Slots};
 use crate::sink::Sink;
 use crate::stacks::Frame;
 use crate::threads::Left;
@@ -14,6 +14,7 @@ use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos, Process};
 
 /// The strands of a group, by slot.
 pub(crate) struct Strands<'a, S> {
+    process: &'a Process,
     slots: Slots,
     instances: Instances<'a>,
     sink: S,
@@ -25,12 +26,13 @@ impl<'a, S: Sink> Strands<'a, S> {
     /// No strand yet; those that are no threads get the numbers behind the threads of `process`,
     /// which has the index `number` in the trace. `capturing`: frames of coroutines are captured.
     pub fn new(
-        process: &Process,
+        process: &'a Process,
         number: usize,
         (code, capturing): (&'a Code, bool),
         sink: S,
     ) -> Self {
         Strands {
+            process,
             slots: Slots::new(StrandId::new(number, process.threads().len())),
             instances: Instances::new(code, capturing),
             sink,
@@ -187,24 +189,26 @@ impl<'a, S: Sink> Strands<'a, S> {
         self.instances.entered(slots, sink, around, new, called)
     }
 
-    /// This call of a ramp has ended, with this event of the thread. If it `returned`, it made an
-    /// instance. `within`: in a call of another ramp, which may be the instance of that.
+    /// This call of a ramp has ended, with this event of the thread. If it `returned`, at `until`,
+    /// it made an instance. `within`: in a call of another ramp, which may be the instance of that.
     pub fn ramp_left(
         &mut self,
         frame: &Frame,
         (thread, event): (usize, u64),
-        returned: bool,
+        (returned, until): (bool, u64),
         within: bool,
     ) {
         let ramp = Ramp {
             maker: (!within).then(|| self.slots.id(frame.slot)),
             time: frame.enter,
+            until,
             thread,
             function: Addr(frame.function),
             left: event,
         };
-        let call = ramp_call(frame);
-        self.instances.ramp_left(call, frame.callee, ramp, returned);
+        let call = (ramp_call(frame), frame.callee);
+        let (slots, sink) = (&mut self.slots, &mut self.sink);
+        self.instances.ramp_left(slots, sink, call, ramp, returned);
     }
 
     /// The frame that was allocated by this open call of a ramp, of which no instance was entered.
@@ -224,12 +228,9 @@ impl<'a, S: Sink> Strands<'a, S> {
     ) {
         let (slots, sink) = (&mut self.slots, &mut self.sink);
         let within = within.and_then(|frame| self.instances.instance_at(slots, sink, frame));
-        let made = Made {
-            maker: within.or_else(|| slot.map(|slot| slots.id(slot))),
-            time,
-            thread,
-            ramp: in_ramp.map(|(_, number, function)| (number, function)),
-        };
+        let maker = within.or_else(|| slot.map(|slot| slots.id(slot)));
+        let ramp = in_ramp.map(|(_, number, function)| (number, function));
+        let made = Made::new(maker, (thread, time), ramp);
         let call = in_ramp.map(|(call, ..)| call);
         self.instances.made(slots, sink, frame, made, call);
     }
@@ -240,17 +241,22 @@ impl<'a, S: Sink> Strands<'a, S> {
         self.instances.left(slots, sink, frame, destroyer);
     }
 
-    /// A frame is freed, which `destroyer`, the function with this number, destroys.
-    pub fn frame_freed(&mut self, frame: Addr, destroyer: (Addr, u32), time: u64) {
+    /// See [`Instances::freed`].
+    pub fn frame_freed(
+        &mut self,
+        frame: Addr,
+        destroyer: (Addr, u32),
+        when: (Option<StrandId>, u64),
+    ) -> Option<u32> {
         let (slots, sink) = (&mut self.slots, &mut self.sink);
-        self.instances.freed(slots, sink, frame, destroyer, time);
+        self.instances.freed(slots, sink, frame, destroyer, when)
     }
 
     /// An activation of the coroutine in `slot` begins, on the strand `outer` or, if there is one,
     /// in the place of another activation.
     pub fn begin_activation(
         &mut self,
-        slot: u32,
+        (slot, goes_on): (u32, GoesOn),
         (outer, left): (u32, Option<&Left>),
         thread: usize,
         time: u64,
@@ -259,7 +265,8 @@ impl<'a, S: Sink> Strands<'a, S> {
             Some(left) if self.instances.hands_over(left.callee) => self.handed_over(slot, left),
             _ => Some(self.slots.id(outer)),
         };
-        self.slots.begin_activation(slot, thread, time);
+        let how = (goes_on, thread);
+        self.slots.begin_activation(slot, how, time);
         // What was first run by a strand that is not known, was not by the next one.
         if let Some(by) = by
             && !self.slots.ran_before(slot)
@@ -294,6 +301,9 @@ impl<'a, S: Sink> Strands<'a, S> {
     ) -> bool {
         let slots = &mut self.slots;
         slots.end_activation((slot, destroys), (ran, nested), time);
+        if end == End::Open {
+            slots.is_cut(slot);
+        }
         let destroyed = slots.is_dying(slot) && slots.open(slot) == 0;
         if S::LIVES && end != End::Open {
             self.sink.suspended(slots.id(slot), thread, Nanos(time));
@@ -317,11 +327,19 @@ impl<'a, S: Sink> Strands<'a, S> {
         self.slots.end(slot, time, &mut self.sink);
     }
 
+    /// The trace ends while the strand in this slot runs.
+    pub fn is_cut(&mut self, slot: u32) {
+        self.slots.is_cut(slot);
+    }
+
     /// No more events come: gives the sink, which is told of the strands that live, and the counts
     /// of strands that are not sure, or whose maker is unknown.
     pub fn finish(mut self) -> (S, Unresolved) {
         self.instances.finish(&mut self.slots, &mut self.sink);
-        self.slots.finish(&mut self.sink);
+        // Other threads may have gone on for longer. What cannot be read is said elsewhere.
+        let process = self.process;
+        self.slots
+            .finish(|| process.last().unwrap_or_default(), &mut self.sink);
         let unresolved = Unresolved {
             parents: self.instances.orphans(),
             fibers: self.unknown_makers,

@@ -12,8 +12,8 @@ use crate::run;
 use crate::store::Store;
 use crate::thread::{Shared, Thread};
 use crate::{
-    Allocation, ClockKind, Damages, Error, Event, Lack, Modules, Objects, Rate, Remarks, Shapes,
-    Stamp, allocation, objects,
+    Allocation, ClockKind, Damages, Error, Event, Lack, Modules, Nanos, Objects, Rate, Remarks,
+    Shapes, Stamp, allocation, objects,
 };
 use std::collections::HashMap;
 use std::fmt;
@@ -452,6 +452,11 @@ impl Process {
     /// Its threads, in the order in which they recorded their first event.
     pub fn threads(&self) -> &[Thread] {
         &self.threads
+    }
+
+    /// When its last event was recorded, as far as its threads' last runs can be read: reads those.
+    pub fn last(&self) -> Option<Nanos> {
+        self.threads.iter().flat_map(Thread::last).max()
     }
 
     /// Gives `each` the events of the threads with these indices, in order of time, until it has

@@ -3,6 +3,7 @@
 use super::range::{TimeRange, said};
 use super::{CallOptions, Pattern};
 use crate::names::printable;
+use heddle_trace_file::Nanos;
 use std::ffi::OsString;
 
 /// Which calls of the trace are left out: docs/report.md.
@@ -39,6 +40,11 @@ impl FilterArgs {
             && self.thread.is_empty()
             && self.hide.is_empty()
             && self.mine.is_empty()
+    }
+
+    /// When the time range ends.
+    pub fn until(&self) -> Option<Nanos> {
+        self.time_range.map(|range| range.to)
     }
 
     /// The options, as they are written.

@@ -315,6 +315,11 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         }
     }
 
+    fn rests(&mut self, strand: StrandId, since: Nanos) {
+        let since = self.rules.range.map_or(since, |range| range.nearest(since));
+        self.inner.rests(strand, since);
+    }
+
     fn named(&mut self, strand: &Strand) {
         self.inner.named(strand);
     }

@@ -2,6 +2,7 @@
 
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::common::{Program, heddle};
+use heddle_trace_file::write::ThreadWriter;
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::path::Path;
@@ -214,4 +215,217 @@ fn a_thread_runs_what_it_resumes_though_another_has_gone_on() {
     let pauses: Vec<_> = pauses.collect();
     let [rested, left] = [(2000, Some(10_000)), (70_000, None)];
     assert_eq!(pauses, [rested, left].map(|(from, to)| (Some(from), to)));
+}
+
+/// What is told of a coroutine's life, by what its thread does within `main`, and another thread:
+/// how often it ran, when it died, and its pauses.
+struct Life {
+    what: &'static str,
+    does: fn(&mut ThreadWriter, &Places),
+    other: fn(&mut ThreadWriter, &Places),
+    runs: u64,
+    died: Option<u64>,
+    pauses: &'static [(u64, Option<u64>)],
+    /// The last line of its life.
+    line: &'static str,
+}
+
+struct Places {
+    main: u64,
+    ramp: u64,
+    actor: u64,
+    destroy: u64,
+}
+
+const FRAME: u64 = 0x5581_0010;
+/// When the process does something last.
+const LAST: u64 = 90_000;
+
+/// The ramp makes the frame, and does this before it returns.
+fn ramp(thread: &mut ThreadWriter, places: &Places, does: impl FnOnce(&mut ThreadWriter)) {
+    thread
+        .enter(1000, places.ramp, places.main + 9, 800)
+        .frame_made(1200, FRAME, 780);
+    does(thread);
+    thread.exit(4000, places.ramp, 0, 800);
+}
+
+/// The body begins, as its ramp goes on to run it.
+fn begins(thread: &mut ThreadWriter, places: &Places) {
+    ramp(thread, places, |thread| {
+        body(thread, places, (0, 2000), Some(3000));
+    });
+}
+
+/// The body runs, until then if it returns.
+fn body(thread: &mut ThreadWriter, places: &Places, (index, from): (u16, u64), to: Option<u64>) {
+    let (caller, sp) = match index {
+        0 => (places.ramp + 9, 700),
+        _ => (places.main + 19, 800),
+    };
+    thread
+        .capture(places.actor, FRAME, Some(index))
+        .enter(from, places.actor, caller, sp);
+    if let Some(to) = to {
+        thread.exit(to, places.actor, 0, sp);
+    }
+}
+
+const LIVES: [Life; 7] = [
+    Life {
+        what: "begins at once, and is suspended still",
+        does: |thread, places| {
+            begins(thread, places);
+            body(thread, places, (2, 10_000), Some(11_000));
+        },
+        other: |_, _| (),
+        runs: 2,
+        died: None,
+        pauses: &[(3000, Some(10_000)), (11_000, None)],
+        line: ", and not resumed  79.000 µs",
+    },
+    Life {
+        what: "begins as a part of its ramp",
+        does: |thread, places| {
+            ramp(thread, places, |_| ());
+            body(thread, places, (2, 10_000), Some(11_000));
+        },
+        other: |_, _| (),
+        runs: 1,
+        died: None,
+        pauses: &[(4000, Some(10_000)), (11_000, None)],
+        line: ", and not resumed  79.000 µs",
+    },
+    Life {
+        what: "is never resumed",
+        does: |thread, places| ramp(thread, places, |_| ()),
+        other: |_, _| (),
+        runs: 0,
+        died: None,
+        pauses: &[(4000, None)],
+        line: ", and not resumed  86.000 µs",
+    },
+    Life {
+        what: "ends on another thread before the call returns that suspended it",
+        does: |thread, places| {
+            ramp(thread, places, |_| ());
+            body(thread, places, (2, 10_000), Some(40_000));
+        },
+        other: |thread, places| {
+            thread
+                .capture(places.actor, FRAME, Some(4))
+                .enter(15_000, places.actor, places.main + 9, 0x1_0800)
+                .frame_freed(19_000, FRAME, places.destroy)
+                .exit(20_000, places.actor, 0, 0x1_0800);
+        },
+        runs: 2,
+        died: Some(20_000),
+        pauses: &[(4000, Some(10_000))],
+        line: ", resumed by thread other, in main  0 ns",
+    },
+    Life {
+        what: "has its frame freed behind its end",
+        does: |thread, places| {
+            begins(thread, places);
+            body(thread, places, (2, 10_000), Some(11_000));
+            thread.frame_freed(11_500, FRAME, places.destroy);
+        },
+        other: |_, _| (),
+        runs: 2,
+        died: Some(11_000),
+        pauses: &[(3000, Some(10_000))],
+        line: ", resumed by thread one, in main  ",
+    },
+    Life {
+        what: "is destroyed by a function that jumps to the body",
+        does: |thread, places| {
+            begins(thread, places);
+            thread
+                .capture(places.destroy, FRAME, Some(3))
+                .enter(10_000, places.destroy, places.main + 19, 800)
+                .exit(10_500, places.destroy, 0, 800);
+            body(thread, places, (3, 10_700), None);
+            thread
+                .frame_freed(10_900, FRAME, places.destroy)
+                .exit(11_000, places.actor, 0, 800);
+        },
+        other: |_, _| (),
+        runs: 2,
+        died: Some(11_000),
+        pauses: &[(3000, Some(10_000))],
+        line: ", destroyed by thread one, in main  ",
+    },
+    Life {
+        what: "destroys itself as it is suspended",
+        does: |thread, places| {
+            begins(thread, places);
+            body(thread, places, (2, 10_000), None);
+            thread
+                .capture(places.destroy, FRAME, Some(5))
+                .enter(10_500, places.destroy, places.actor + 9, 700)
+                .frame_freed(10_600, FRAME, places.destroy)
+                .exit(10_700, places.destroy, 0, 700)
+                .exit(11_000, places.actor, 0, 800);
+        },
+        other: |_, _| (),
+        runs: 2,
+        died: Some(11_000),
+        pauses: &[(3000, Some(10_000))],
+        line: ", destroyed by coroutine leaf(int) on thread one",
+    },
+];
+
+#[test]
+fn a_coroutine_is_suspended_between_its_ramp_and_its_end_and_all_tell_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let (program, [main, actor, destroy]) = compiled(path);
+    let ramp = program.place("_Z4leafi");
+    let places = Places {
+        main,
+        ramp,
+        actor,
+        destroy,
+    };
+    for (number, life) in LIVES.iter().enumerate() {
+        let trace = format!("{number}.trace");
+        let mut process = program.process(&path.join(&trace));
+        let mut thread = process.thread(4711, "one");
+        thread.enter(0, main, 0, 900);
+        (life.does)(&mut thread, &places);
+        thread.exit(60_000, main, 0, 900).finish().unwrap();
+        let mut thread = process.thread(4712, "other");
+        thread.enter(5000, main, 0, 0x1_0900);
+        (life.other)(&mut thread, &places);
+        thread.exit(LAST, main, 0, 0x1_0900).finish().unwrap();
+        process.finish().unwrap();
+
+        let printed = |words: &[&str]| {
+            let output = heddle(path).args(words).arg(&trace).assert().success();
+            String::from_utf8(output.get_output().stdout.clone()).unwrap()
+        };
+        let rows = |text: String| {
+            let rows = text.lines().map(|line| serde_json::from_str(line).unwrap());
+            rows.collect::<Vec<serde_json::Value>>()
+        };
+        let strand = rows(printed(&["strands", "--json", "--kind", "coroutine"])).remove(0);
+        let suspended = life.pauses.iter();
+        let suspended = suspended.map(|&(from, to)| to.unwrap_or(LAST) - from);
+        let told = ["activations", "died_ns", "suspended_ns"].map(|fact| strand[fact].as_u64());
+        let expected = [Some(life.runs), life.died, Some(suspended.sum())];
+        assert_eq!(told, expected, "{}", life.what);
+        let exported = rows(printed(&["export", "--format", "json", "-o", "-"]));
+        let pauses = exported
+            .iter()
+            .filter(|row| row["row"] == "pause" && row["strand"] == 3);
+        let pauses = pauses.map(|row| (row["from_ns"].as_u64().unwrap(), row["to_ns"].as_u64()));
+        assert_eq!(pauses.collect::<Vec<_>>(), life.pauses, "{}", life.what);
+        let lived = printed(&["tree", "--strand", "3"]);
+        let last = lived.lines().rfind(|line| line.contains("suspended"));
+        assert!(
+            last.is_some_and(|line| line.contains(life.line)),
+            "{}: {lived}",
+            life.what
+        );
+    }
 }

@@ -349,7 +349,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
             }
             EventKind::FrameFreed { frame, destroyer } => {
                 if let Some(destroyer) = self.destroyer(destroyer, event) {
-                    self.running.frame_freed(frame, destroyer);
+                    self.running.frame_freed(context, frame, destroyer);
                 }
             }
             EventKind::FrameLeft { frame, destroyer } => {

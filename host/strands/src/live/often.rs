@@ -1,9 +1,9 @@
 //! What happens often to strands: to their few bytes, where these have room.
 
-use super::{DEAD, DYING, ELSEWHERE, FRESH, NONE, NOWHERE, Slots, WHOLE, WORDY};
+use super::{CUT, DEAD, DYING, ELSEWHERE, FRESH, GoesOn, NONE, NOWHERE, Slots, WHOLE, WORDY};
 use crate::short::Short;
 use crate::{Doubts, Kind, Strand, StrandId};
-use heddle_trace_file::Addr;
+use heddle_trace_file::{Addr, Nanos};
 
 /// What happens often.
 impl Slots {
@@ -148,10 +148,10 @@ impl Slots {
     /// An activation of the coroutine begins on this thread. Where another is open, which handed
     /// over by a call, the time since is that one's, in what it called.
     #[inline]
-    pub fn begin_activation(&mut self, slot: u32, thread: usize, time: u64) {
+    pub fn begin_activation(&mut self, slot: u32, (goes_on, thread): (GoesOn, usize), time: u64) {
         let live = self.at(slot);
         let rested = match live.open {
-            0 => time.saturating_sub(live.last.get()),
+            0 if goes_on == GoesOn::Rested => time.saturating_sub(live.last.get()),
             _ => 0,
         };
         if live.open < u8::MAX
@@ -161,9 +161,11 @@ impl Slots {
             let live = self.at_mut(slot);
             live.open += 1;
             live.suspended = suspended;
+            live.activations -= u32::from(goes_on == GoesOn::Ends);
             return;
         }
-        self.change(slot, |whole| whole.begin_activation(thread as u32, time));
+        let how = (goes_on, thread as u32);
+        self.change(slot, |whole| whole.begin_activation(how, time));
     }
 
     /// Ends an activation that `ran` so long, others that it resumed included: those took `nested`.
@@ -322,6 +324,20 @@ impl Slots {
                 self.doubt(slot, Doubts::SHARED);
             }
         }
+    }
+
+    /// It has not run since then, and not been resumed before.
+    pub fn rests_since(&mut self, slot: u32, time: u64) {
+        let live = self.at_mut(slot);
+        match Short::new(time) {
+            Some(time) if live.state & WHOLE == 0 => live.last = time,
+            _ => self.change(slot, |whole| whole.strand.last = Nanos(time)),
+        }
+    }
+
+    /// The trace ends while it runs.
+    pub fn is_cut(&mut self, slot: u32) {
+        self.at_mut(slot).state |= CUT;
     }
 
     /// Whether it was made, and no call of it was entered yet.

@@ -143,6 +143,7 @@ impl Slots {
             running: Nanos(live.running.get()),
             children: Nanos(live.children.get()),
             suspended: Nanos(live.suspended.get()),
+            rests: Nanos(0),
             calls: live.calls.into(),
             died,
             entry: self.entries.all[usize::from(live.entry)].1,

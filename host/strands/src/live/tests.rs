@@ -3,6 +3,9 @@
 use super::*;
 use std::collections::HashMap;
 
+/// When the trace ends.
+const END: Nanos = Nanos(1 << 39);
+
 /// Keeps all that have ended.
 #[derive(Default)]
 struct Ended(Vec<Strand>);
@@ -100,9 +103,11 @@ impl Both {
             }
             4..7 => {
                 let by = StrandId::new(2, number as usize % (1 << 39));
-                slots.begin_activation(slot, thread as usize, time);
+                let all = [GoesOn::Begins, GoesOn::Rested, GoesOn::Ends];
+                let goes_on = all[dice.roll(3) as usize];
+                slots.begin_activation(slot, (goes_on, thread as usize), time);
                 slots.was_run_by(slot, by);
-                live.begin_activation(thread as u32, time);
+                live.begin_activation((goes_on, thread as u32), time);
                 live.strand.resumer = live.strand.resumer.or(Some(by));
             }
             7..10 => {
@@ -160,6 +165,10 @@ impl Both {
         if self.dead[&slot] {
             strand.is_gone(strand.last);
         }
+        let is_over = strand.kind == Kind::Thread || strand.died().is_some();
+        if dies.is_none() && !is_over {
+            strand.rests_until(END);
+        }
         if let Some(died) = dies {
             strand.is_gone(Nanos(died));
             self.slots.end(slot, died, &mut self.ended);
@@ -199,7 +208,7 @@ fn strands_in_few_bytes_are_as_whole_ones() {
         }
         let mut left: Vec<u32> = both.whole.keys().copied().collect();
         left.sort_unstable_by_key(|slot| both.whole[slot].strand.id);
-        both.slots.finish(&mut both.ended);
+        both.slots.finish(|| END, &mut both.ended);
         left.into_iter().for_each(|slot| both.ends(slot, None));
         assert!(both.told.len() > 100);
         assert!(both.slots.whole.is_empty() && both.slots.words.is_empty());

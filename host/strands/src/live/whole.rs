@@ -3,6 +3,17 @@
 use crate::Strand;
 use heddle_trace_file::Nanos;
 
+/// What a coroutine did before a call that runs or destroys it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GoesOn {
+    /// It was made: its ramp goes on to run it, and it was not suspended yet.
+    Begins,
+    /// It was suspended.
+    Rested,
+    /// It was destroyed: this is the rest of that, to which the destroying function has jumped.
+    Ends,
+}
+
 /// A strand that may be heard of again.
 #[derive(Clone, Debug)]
 pub(crate) struct Whole {
@@ -25,13 +36,14 @@ impl Whole {
         }
     }
 
-    pub fn begin_activation(&mut self, thread: u32, time: u64) {
+    pub fn begin_activation(&mut self, (goes_on, thread): (GoesOn, u32), time: u64) {
         let rested = match self.open {
-            0 => time.saturating_sub(self.strand.last.0),
+            0 if goes_on == GoesOn::Rested => time.saturating_sub(self.strand.last.0),
             _ => 0,
         };
         self.open += 1;
         self.run_on(thread);
+        self.strand.activations -= u64::from(goes_on == GoesOn::Ends);
         self.strand.suspended.0 = self.strand.suspended.0.saturating_add(rested);
     }
 

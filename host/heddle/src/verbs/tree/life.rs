@@ -11,7 +11,7 @@ use heddle_strands::{
     Analysis, Call, Decoded, Kind, Sink, Strand, StrandId, StrandList, StrandSpan,
 };
 use heddle_symbols::coroutine_part;
-use heddle_trace_file::{Addr, Callee, Error, Event, EventKind, Nanos, Trace};
+use heddle_trace_file::{Addr, Callee, Error, Event, EventKind, Nanos, Process, Trace};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -49,11 +49,15 @@ pub fn read<'a>(
     id: StrandId,
 ) -> anyhow::Result<Life> {
     let mut names = names;
+    let asked_until = filter.until();
     let filter = Filter::new(filter, trace, &mut names)?;
     let analysis = Analysis::new(trace, names.images());
     let names = Rc::new(RefCell::new(names));
     let found = all.find(id).map(|index| all.get(index));
     let kind = found.as_ref().map(|strand| strand.kind);
+    let process = trace.processes().get(id.process());
+    let last = process.and_then(Process::last).unwrap_or_default();
+    let end = asked_until.map_or(last, |until| until.min(last));
     let make = |_| Living {
         trace,
         names: names.clone(),
@@ -67,8 +71,8 @@ pub fn read<'a>(
         open: Vec::new(),
         site: None,
         pause: None,
-        begins: false,
-        latest: Nanos(0),
+        goes_on: false,
+        end,
         awaiter: None,
         wakes: HashMap::new(),
         waits: HashMap::new(),
@@ -167,10 +171,10 @@ struct Living<'a> {
     site: Option<(Addr, Nanos)>,
     /// The latest suspension, until what follows it tells where it was.
     pause: Option<Pause>,
-    /// It was made, and no activation of it was seen yet.
-    begins: bool,
-    /// When a strand of the process did something last, as far as was heard.
-    latest: Nanos,
+    /// An activation of it has begun, whose call was not told yet.
+    goes_on: bool,
+    /// When its process did something last, or before that the time ends that is asked for.
+    end: Nanos,
     /// The type of what it awaits, by the last call that its own code made.
     awaiter: Option<String>,
     /// The latest wake-ups, by the number of the object that was waited for.
@@ -286,33 +290,22 @@ impl Living<'_> {
             return;
         }
         self.runs_other = None;
-        self.destroyed |= call.destroys;
-        if std::mem::take(&mut self.begins) {
-            // Where its making was not seen, it is known from this call on.
-            let pause = self.pause.take();
-            self.pause = pause.filter(|pause| pause.since < call.enter && !self.is_first(call));
+        let activates = std::mem::take(&mut self.goes_on);
+        if call.destroys && !activates && !self.destroyed && self.pause.is_none() {
+            // By itself, in what it calls as it is suspended.
+            self.pause = Some(Pause {
+                since: call.enter,
+                resumed: Some((Some(self.id), call.thread, call.enter)),
+                woken: None,
+            });
         }
+        self.destroyed |= call.destroys;
         self.end_pause(Some(call));
         if !self.destroyed {
             self.handed_over = None;
         }
         self.site = None;
         self.awaiter = None;
-    }
-
-    /// Whether this call, the first of the coroutine's body, is made by the ramp: until then the
-    /// coroutine was not suspended, but made. An optimiser puts the first activation into the ramp.
-    fn is_first(&self, call: &Call) -> bool {
-        if let Some(index) = call.frame.and_then(|frame| frame.resume_index()) {
-            return index & !1 == 0;
-        }
-        let names = &mut *self.names.borrow_mut();
-        let process = self.id.process();
-        let body = names.function(process, call.function, call.enter);
-        let around = call.around;
-        let around = around.map(|around| names.function(process, around, call.enter));
-        let ramp = coroutine_part(&body.symbol).map(|(ramp, ..)| ramp);
-        around.is_some_and(|around| around.symbol.split('.').next() == ramp)
     }
 
     /// Without optimisation, code that hands over calls where it would jump: what it calls is
@@ -352,6 +345,29 @@ impl Living<'_> {
                 format!("{} {name}", strand.kind.name())
             }
             None => "another strand".to_owned(),
+        }
+    }
+
+    /// Nothing more will be heard of it: adds the suspension that has not ended.
+    fn is_left(&mut self) {
+        let found = self.all.find(self.id).map(|index| self.all.get(index));
+        if let Some(pause) = self.pause.take()
+            && let Some(strand) = found
+            && strand.died().is_none()
+            && strand.kind != Kind::Thread
+        {
+            let until = self.end.max(pause.since);
+            let left = self.names.borrow_mut().left_on(&strand);
+            let on = match left.map(|kind| kind.to_string()).or(self.awaiter.take()) {
+                Some(kind) => format!(" on {kind}"),
+                None => String::new(),
+            };
+            let place = self.left_place(strand.id);
+            self.suspended(
+                pause.since,
+                until,
+                format!("suspended{place}{on}, and not resumed"),
+            );
         }
     }
 
@@ -441,12 +457,11 @@ pub(super) fn by_or_after(own: Option<Kind>, other: Kind) -> &'static str {
 }
 
 impl Sink for Living<'_> {
-    fn born(&mut self, strand: &Strand) {
+    fn rests(&mut self, strand: StrandId, since: Nanos) {
         // Optimised code has the first activation in the ramp, so of that nothing else is told.
-        if strand.id == self.id && self.is_coroutine {
-            self.begins = true;
+        if strand == self.id {
             self.pause = Some(Pause {
-                since: strand.born,
+                since,
                 resumed: None,
                 woken: None,
             });
@@ -454,7 +469,6 @@ impl Sink for Living<'_> {
     }
 
     fn resumed(&mut self, strand: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
-        self.latest = self.latest.max(time);
         // Whatever the thread runs first is what it was woken for.
         let woken = self.woken.remove(&thread);
         let maker = || self.all.get(self.all.find(strand)?).maker();
@@ -463,6 +477,7 @@ impl Sink for Living<'_> {
         // What runs does not resume itself: its thread has, and nothing of that was recorded.
         let by = by.filter(|&by| by != strand);
         if strand == self.id {
+            self.goes_on = true;
             // Another thread may go on with a coroutine before the call of await_suspend returns by
             // which it was given away: then the end of that activation comes too late.
             let elsewhere = self.thread.replace(thread).is_some_and(|on| on != thread);
@@ -494,7 +509,6 @@ impl Sink for Living<'_> {
     }
 
     fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {
-        self.latest = self.latest.max(time);
         self.awaited.suspended(strand, thread);
         if self.runs_other.is_some_and(|(other, _)| other == strand) {
             self.runs_other = None;
@@ -515,7 +529,6 @@ impl Sink for Living<'_> {
     }
 
     fn enter(&mut self, call: &Call) {
-        self.latest = self.latest.max(call.enter);
         let given = self.waiting.of_enter(call);
         let process = call.strand.process();
         self.awaited.enter(call, || {
@@ -558,13 +571,16 @@ impl Sink for Living<'_> {
     }
 
     fn leave(&mut self, span: &StrandSpan) {
-        self.latest = self.latest.max(span.span.exit);
         let result = self.waiting.of_leave(span);
         self.awaited.leave(span);
         if span.strand != self.id {
             return;
         }
         self.end_pause(None);
+        if span.span.end == End::Open {
+            // It lies within the calls that are open, and not behind them.
+            self.is_left();
+        }
         if span.body {
             return;
         }
@@ -584,8 +600,7 @@ impl Sink for Living<'_> {
         self.growing.leave(&span.span);
     }
 
-    fn unmatched(&mut self, _: StrandId, thread: usize, _: Callee, time: Nanos) {
-        self.latest = self.latest.max(time);
+    fn unmatched(&mut self, _: StrandId, thread: usize, _: Callee, _: Nanos) {
         self.waiting.clear(thread);
         self.awaited.doubt(thread);
     }
@@ -597,9 +612,7 @@ impl Sink for Living<'_> {
         | EventKind::Gap { .. }
         | EventKind::Wait(_)
         | EventKind::WaitEnded { .. } = event.kind
-        {
-            self.latest = self.latest.max(time);
-        }
+        {}
         match event.kind {
             EventKind::Values(values) => self.waiting.take(thread, values),
             EventKind::Wake { number, .. } => {
@@ -631,30 +644,13 @@ impl Sink for Living<'_> {
             return;
         }
         self.end_pause(None);
-        if let Some(pause) = self.pause.take()
-            && strand.died().is_none()
-            && strand.kind != Kind::Thread
-        {
-            let until = self.latest.max(strand.last).max(pause.since);
-            let left = self.names.borrow_mut().left_on(strand);
-            let on = match left.map(|kind| kind.to_string()).or(self.awaiter.take()) {
-                Some(kind) => format!(" on {kind}"),
-                None => String::new(),
-            };
-            let place = self.left_place(strand.id);
-            self.suspended(
-                pause.since,
-                until,
-                format!("suspended{place}{on}, and not resumed"),
-            );
-        }
+        self.is_left();
     }
 }
 
 impl Filterable for Living<'_> {
     /// It tells all the same where the coroutine was, and whether it is destroyed.
     fn body_left_out(&mut self, call: &Call) {
-        self.latest = self.latest.max(call.enter);
         self.body(call);
     }
 }

@@ -164,6 +164,10 @@ impl Sink for Look<'_> {
         self.rows.born(strand);
     }
 
+    fn rests(&mut self, id: StrandId, since: Nanos) {
+        self.rows.rests(id, since);
+    }
+
     fn named(&mut self, strand: &Strand) {
         self.paths.named(strand);
     }

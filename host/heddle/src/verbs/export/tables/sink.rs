@@ -432,14 +432,20 @@ impl Sink for Rows<'_> {
                 .insert(strand.thread(), OnThread::new(strand.id));
         }
         let life = Life {
-            // Until it runs, it is suspended.
-            pause: (strand.kind != Kind::Thread).then_some((strand.born, false)),
+            // Until it runs, it is suspended: of a coroutine that is told, as that may be at once.
+            pause: (strand.kind == Kind::Fiber).then_some((strand.born, false)),
             thread: strand.thread(),
             is_thread: strand.kind == Kind::Thread,
             is_coroutine: strand.kind == Kind::Coroutine,
             ..Life::default()
         };
         self.lives.insert(strand, life);
+    }
+
+    fn rests(&mut self, id: StrandId, since: Nanos) {
+        if let Some(life) = self.lives.of_mut(id) {
+            life.pause = Some((since, false));
+        }
     }
 
     fn resumed(&mut self, id: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
