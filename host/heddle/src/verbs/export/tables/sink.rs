@@ -203,6 +203,22 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The pause that was held back has not ended: as the program exited, it was noted where the
+    /// coroutine is suspended.
+    fn is_left(&mut self, strand: &Strand) {
+        let Some((index, entry)) = strand.left_behind().zip(strand.entry()) else {
+            return;
+        };
+        let function = self.met(true, entry);
+        if let Some(life) = self.lives.of_mut(strand.id)
+            && let Some(held) = &mut life.held
+            && held.pause.to.is_none()
+        {
+            held.pause.place.function = Some(function);
+            held.pause.place.index = Some(index);
+        }
+    }
+
     /// Writes the pause that was held back; `resumes`: the call that goes on behind it.
     fn release(&mut self, id: StrandId, resumes: Option<&Call>) {
         let Some(life) = self.lives.of_mut(id) else {
@@ -407,6 +423,9 @@ impl<'a> Rows<'a> {
         }
         self.goes_on(strand.id, thread, died, None);
         if self.whole.lives {
+            if died.is_none() {
+                self.is_left(strand);
+            }
             self.release(strand.id, None);
         }
         self.given.remove(&strand.id);
