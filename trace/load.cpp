@@ -60,25 +60,139 @@ std::uint64_t number(const char* digits) {
   return value;
 }
 
+/// `device:inode` of the directory that heddle record has made.
+void read_identity(const char* text) {
+  loaded.device = number(text);
+  while (*text >= '0' && *text <= '9') ++text;
+  if (*text != ':') return;
+  loaded.inode = number(text + 1);
+  loaded.identified = true;
+}
+
+/// Without heddle record, the directory may be named by a link, which is followed once: what takes
+/// the link's place later is not.
+void follow_link() {
+  char* const path = loaded.directory;
+  std::size_t size = length(path);
+  while (size > 1 && path[size - 1] == '/') path[--size] = '\0';
+  static char found[sizeof loaded.directory];
+  if (sys::readlink(path, found, sizeof found) < 0) return;
+  const long fd = sys::open(path, O_PATH | O_DIRECTORY);
+  if (fd < 0) return;
+  char link[32];
+  (Text(link, sizeof link) << "/proc/self/fd/").decimal(static_cast<std::uint64_t>(fd));
+  const long got = sys::readlink(link, found, sizeof found - 1);
+  sys::close(fd);
+  if (got <= 0 || found[0] != '/') return;
+  found[got] = '\0';
+  Text(path, sizeof loaded.directory) << found;
+}
+
 std::uint64_t number_of(Variable variable) {
   const char* digits = value_of(variable);
   return digits != nullptr ? number(digits) : 0;
 }
 
-}  // namespace
+/// Whether nothing is in the open directory. False, too, where it cannot be read.
+bool is_empty(long directory) {
+  const long fd = sys::open_in(directory, ".", O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return false;
+  struct Entry {
+    std::uint64_t inode, offset;
+    std::uint16_t bytes;
+    std::uint8_t type;
+    char name[1];
+  };
+  alignas(Entry) char entries[512];
+  bool empty = true;
+  long bytes = 0;
+  do {
+    bytes = arch::syscall(SYS_getdents64, fd, entries, sizeof entries);
+    for (long at = 0; at < bytes;) {
+      const auto& entry = *reinterpret_cast<const Entry*>(entries + at);
+      empty = empty && (equal(entry.name, ".") || equal(entry.name, ".."));
+      at += entry.bytes;
+    }
+  } while (bytes > 0 && empty);
+  sys::close(fd);
+  return empty && bytes == 0;
+}
 
-long mark_trace(const char* directory) {
-  static char path[4200];  // the stack may be small; the process lock is held
-  const Text text = Text(path, sizeof path) << directory << '/' << kMarkerName;
-  if (!text.fits()) return -ENAMETOOLONG;
-  const long fd = sys::open_own(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-  if (fd == -EEXIST) return 0;
+/// Whether the open file holds the marker's text, or as much of it as the process that makes it has
+/// written.
+bool is_marker(long fd) {
+  char text[sizeof kMarkerText];
+  const long size = sys::read(fd, text, sizeof text);
+  if (size < 0 || size >= static_cast<long>(sizeof kMarkerText)) return false;
+  for (long i = 0; i < size; ++i) {
+    if (text[i] != kMarkerText[i]) return false;
+  }
+  return true;
+}
+
+/// -EEXIST if there is a marker already.
+long write_marker(long trace) {
+  const long fd = sys::open_in(trace, kMarkerName, O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (fd < 0) return fd;
   const long written = sys::write_all(fd, kMarkerText, sizeof kMarkerText - 1);
   sys::close(fd);
   if (written == static_cast<long>(sizeof kMarkerText - 1)) return 0;
-  sys::unlink(path);
+  arch::syscall(SYS_unlinkat, trace, kMarkerName, 0);
   return written < 0 ? written : -ENOSPC;
+}
+
+}  // namespace
+
+long mark_trace(long trace) {
+  // Another process may mark it between two looks.
+  for (int look = 0; look < 2; ++look) {
+    const long fd = sys::open_in(trace, kMarkerName, O_RDONLY | O_NONBLOCK);
+    if (fd >= 0) {
+      const bool ours = is_marker(fd);
+      sys::close(fd);
+      return ours ? 0 : -ENOTEMPTY;
+    }
+    if (fd != -ENOENT) return fd == -ELOOP ? -ENOTEMPTY : fd;
+    if (!is_empty(trace)) continue;
+    const long error = write_marker(trace);
+    if (error != -EEXIST) return error;
+  }
+  return -ENOTEMPTY;
+}
+
+namespace {
+
+/// Opens it, if it is ours and no link.
+long open_directory(struct stat& status) {
+  const long fd = sys::open(loaded.directory, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (fd < 0) return fd;
+  long error = arch::syscall(SYS_fstat, fd, &status);
+  if (error == 0 && status.st_uid != static_cast<uid_t>(arch::syscall(SYS_geteuid))) {
+    error = -EACCES;
+  }
+  if (error == 0) return fd;
+  sys::close(fd);
+  return error;
+}
+
+}  // namespace
+
+long open_trace() {
+  struct stat status;
+  const long fd = open_directory(status);
+  if (!loaded.identified || fd == -ENOENT || fd == -EMFILE || fd == -ENFILE) return fd;
+  if (fd >= 0 && status.st_dev == loaded.device && status.st_ino == loaded.inode) return fd;
+  if (fd >= 0) sys::close(fd);
+  // A directory of another user's that took its name is another one, too.
+  return fd >= 0 || fd == -ENOTDIR || fd == -EACCES ? -ESTALE : fd;
+}
+
+long open_in_trace(const char* name, int flags, unsigned mode) {
+  const long trace = open_trace();
+  if (trace < 0) return trace;
+  const long fd = sys::open_in(trace, name, flags, mode);
+  sys::close(trace);
+  return fd;
 }
 
 namespace {
@@ -125,6 +239,8 @@ void load() {
     Text text(loaded.directory, sizeof loaded.directory);
     if (*directory != '/') text << loaded.working << '/';
     text << directory;
+    if (const char* const identity = value_of(Variable::kIdentity)) read_identity(identity);
+    if (!loaded.identified) follow_link();
   }
   const char* clock = value_of(Variable::kClock);
   loaded.sparse = clock != nullptr && equal(clock, "sparse");
@@ -148,17 +264,31 @@ void load() {
   loaded.stderr_open = arch::syscall(SYS_fstat, STDERR_FILENO, &status) == 0;
   loaded.stderr_device = status.st_dev;
   loaded.stderr_inode = status.st_ino;
+  loaded.stderr_may_fill = S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
 }
 
-const char* trace_directory(std::uint32_t pid, long& error) {
-  if (!loaded.bare) {
-    error = sys::mkdir(loaded.directory);
-    if (error == -EEXIST) error = 0;
-  } else {
-    error = loaded.made_by != 0 ? 0 : make_bare_directory(pid);
+long join_trace(std::uint32_t pid) {
+  if (loaded.bare && loaded.made_by == 0) {
+    const long error = make_bare_directory(pid);
+    if (error != 0) return error;
   }
-  if (error == 0) error = mark_trace(loaded.directory);
-  return error == 0 ? loaded.directory : nullptr;
+  if (loaded.identified) return open_trace();
+  if (!loaded.bare) {
+    const long made = sys::mkdir(loaded.directory);
+    if (made != 0 && made != -EEXIST) return made;
+  }
+  struct stat status;
+  const long trace = open_directory(status);
+  if (trace < 0) return trace;
+  const long error = mark_trace(trace);
+  if (error != 0) {
+    sys::close(trace);
+    return error;
+  }
+  loaded.device = status.st_dev;
+  loaded.inode = status.st_ino;
+  loaded.identified = true;
+  return trace;
 }
 
 }  // namespace heddle::trace

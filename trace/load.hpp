@@ -13,6 +13,7 @@ namespace heddle::trace {
 /// each of them goes to children, too (environment.hpp).
 enum class Variable : std::uint32_t {
   kDirectory,
+  kIdentity,
   kClock,
   kPaused,
   kCoroutines,
@@ -32,10 +33,10 @@ inline constexpr std::size_t kVariables = static_cast<std::size_t>(Variable::kCo
 /// Its name, with the `=` that follows that in an environment.
 constexpr const char* name_of(Variable variable) {
   constexpr const char* kNames[] = {
-      "HEDDLE_DIR=",        "HEDDLE_CLOCK=",           "HEDDLE_PAUSED=",
-      "HEDDLE_COROUTINES=", "HEDDLE_SNAPSHOT_SIGNAL=", "HEDDLE_FLIGHT=",
-      "HEDDLE_PATTERNS=",   "HEDDLE_DEPTH=",           "HEDDLE_MIN_TIME=",
-      "HEDDLE_REDACT=",     "HEDDLE_VALUES=",          "HEDDLE_SCHED="};
+      "HEDDLE_DIR=",        "HEDDLE_TRACE=",           "HEDDLE_CLOCK=",  "HEDDLE_PAUSED=",
+      "HEDDLE_COROUTINES=", "HEDDLE_SNAPSHOT_SIGNAL=", "HEDDLE_FLIGHT=", "HEDDLE_PATTERNS=",
+      "HEDDLE_DEPTH=",      "HEDDLE_MIN_TIME=",        "HEDDLE_REDACT=", "HEDDLE_VALUES=",
+      "HEDDLE_SCHED="};
   static_assert(sizeof kNames / sizeof kNames[0] == kVariables);
   return kNames[static_cast<std::size_t>(variable)];
 }
@@ -65,8 +66,13 @@ struct Loaded {
   std::uint64_t flight;           ///< HEDDLE_FLIGHT, bytes; 0 = keep everything
   char working[4096];             ///< working directory
   char directory[4096];           ///< the trace directory, absolute; empty until a bare one is made
-  std::uint32_t made_by;          ///< pid that made a bare trace directory, 0 = not made
+  /// HEDDLE_TRACE, or what was found there first: only this directory is written to, whatever has
+  /// its name by then.
+  bool identified;
+  std::uint64_t device, inode;
+  std::uint32_t made_by;  ///< pid that made a bare trace directory, 0 = not made
   bool stderr_open;
+  bool stderr_may_fill;  ///< a pipe or socket, which makes writers wait when nobody reads
   std::uint64_t stderr_device, stderr_inode;
 };
 
@@ -76,13 +82,20 @@ extern Loaded loaded;
 /// earlier.
 void load();
 
-/// The trace directory with its marker file, made if need be by the process `pid`. Null, with
-/// `error` set to a negated error number and `loaded.directory` to what could not be made. Call
-/// with the process lock held.
-[[nodiscard]] const char* trace_directory(std::uint32_t pid, long& error);
+/// Opens the trace's directory (O_PATH), marked, and made if need be by the process `pid` where no
+/// heddle record has done so. A negated error, with `loaded.directory` what could not be made or
+/// opened: -ESTALE and -ENOTEMPTY where something else is there. Call with the process lock held.
+[[nodiscard]] long join_trace(std::uint32_t pid);
 
-/// Writes the marker file of a trace directory, if it is not there. 0 or a negated error; call with
-/// the process lock held.
-[[nodiscard]] long mark_trace(const char* directory);
+/// Opens the trace's directory (O_PATH). A negated error; -ESTALE where another directory than this
+/// process was started for, or than it knows, has its name, and for a link.
+[[nodiscard]] long open_trace();
+
+/// Opens a file there, and no link.
+[[nodiscard]] long open_in_trace(const char* name, int flags, unsigned mode = 0);
+
+/// Writes the marker file of an open trace directory, if it is not there. 0 or a negated error:
+/// -ENOTEMPTY, and nothing is written, where other files are.
+[[nodiscard]] long mark_trace(long trace);
 
 }  // namespace heddle::trace

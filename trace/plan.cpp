@@ -261,10 +261,8 @@ long take_plan(Process& process, char* path) {
 }
 
 /// heddle record holds a lock on `control` while it runs.
-bool recorder_is_gone(Process& process) {
-  const Text text = Text(process.plan_path, sizeof process.plan_path)
-                    << loaded.directory << "/control";
-  const long fd = text.fits() ? sys::open_own(process.plan_path, O_RDONLY) : -ENAMETOOLONG;
+bool recorder_is_gone() {
+  const long fd = open_in_trace("control", O_RDONLY);
   if (fd < 0) return true;
   const long result = arch::syscall(SYS_flock, fd, LOCK_SH | LOCK_NB);
   sys::close(fd);
@@ -295,7 +293,7 @@ long ask(Process& process) {
       ++process.plans;
       return error;
     }
-    if (answers == kNoAnswers || recorder_is_gone(process)) return -ESRCH;
+    if (answers == kNoAnswers || recorder_is_gone()) return -ESRCH;
     if (sys::nanoseconds(CLOCK_MONOTONIC) - began > kPatience) return -ETIMEDOUT;
     wait_for_answer(control, answers);
   }

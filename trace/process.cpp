@@ -40,23 +40,22 @@ void parse_boot_id(std::uint8_t* to) {
 }
 
 /// Renames the directory that `heddle record` has made ready, if no process has done so before.
-bool take_spare(Process& process, const char* trace) {
+bool take_spare(long trace, const char* name) {
   if (loaded.bare || loaded.flight != 0) return false;
-  const Text spare = Text(process.path, sizeof process.path) << trace << "/spare";
-  return spare.fits() && arch::syscall(SYS_renameat2, AT_FDCWD, process.path, AT_FDCWD,
-                                       process.directory, RENAME_NOREPLACE) == 0;
+  return arch::syscall(SYS_renameat2, trace, "spare", trace, name, RENAME_NOREPLACE) == 0;
 }
 
 /// <trace>/<pid>, or <pid>.1, <pid>.2 … where an earlier program image had this pid.
-long make_directory(Process& process, const char* trace) {
-  Text text = Text(process.directory, sizeof process.directory) << trace << '/';
+long make_directory(Process& process, long trace) {
+  Text text = Text(process.directory, sizeof process.directory) << loaded.directory << '/';
+  const char* const name = process.directory + text.size();
   text.decimal(process.pid);
   const std::size_t stem = text.size();
   for (std::uint64_t attempt = 1;; ++attempt) {
     if (!text.fits()) return -ENAMETOOLONG;
-    process.spare = take_spare(process, trace);
+    process.spare = take_spare(trace, name);
     if (process.spare) return 0;
-    const long result = sys::mkdir_own(process.directory);
+    const long result = sys::mkdir_in(trace, name);
     if (result != -EEXIST) return result;
     text.cut(stem);
     (text << '.').decimal(attempt);
@@ -64,10 +63,8 @@ long make_directory(Process& process, const char* trace) {
 }
 
 /// The bell of the `heddle record` that collects; null if there is none.
-Control* map_control(char (&path)[4224], const char* trace) {
-  const Text text = Text(path, sizeof path) << trace << "/control";
-  if (!text.fits()) return nullptr;
-  const long fd = sys::open_own(path, O_RDWR);
+Control* map_control() {
+  const long fd = open_in_trace("control", O_RDWR);
   if (fd < 0) return nullptr;
   struct stat status;
   void* mapped = nullptr;
@@ -179,19 +176,20 @@ std::uint64_t* lost_count(Process& process) {
 
 /// 0 or a negated error.
 long start(Process& process, const Stamp& first) {
-  long error = 0;
-  const char* trace = trace_directory(process.pid, error);
-  if (trace == nullptr) {
+  const long trace = join_trace(process.pid);
+  if (trace < 0) {
     Text(process.directory, sizeof process.directory) << loaded.directory;
-    return error;
+    return trace;
   }
-  error = make_directory(process, trace);
+  long error = make_directory(process, trace);
+  // Few files are open at a time, as few may be.
+  sys::close(trace);
   if (error != 0) return error;
   error = map_header(process);
   if (error != 0) return error;  // the empty directory shows that there was something
   process.stamped = first.ticks;
   fill_header(*process.header, process, first);
-  process.control = map_control(process.path, trace);
+  process.control = map_control();
   return 0;
 }
 
@@ -207,19 +205,25 @@ void begin_recording(Process& process, const Stamp& first) {
   process.state = Recording::kRunning;
 }
 
-/// Whether the recording in which the process was forked has ended, and its directory's name is
-/// another recording's by now, or nobody's: what it does belongs into none.
-bool is_over() {
+/// Whether the recording in which the process was forked has ended.
+bool has_ended() {
   const Control* const parents = known_control;
   // Another program may have cut the file.
   if (parents == nullptr || !sys::readable(reinterpret_cast<std::uint64_t>(&parents->inode))) {
     return false;
   }
-  if (__atomic_load_n(&parents->ended, __ATOMIC_RELAXED) == 0) return false;
-  const long fd = sys::open(loaded.directory, O_PATH | O_DIRECTORY);
+  return __atomic_load_n(&parents->ended, __ATOMIC_RELAXED) != 0;
+}
+
+/// Whether that is so, and its directory's name is another recording's by now, or nobody's: what
+/// the process does belongs into none.
+bool is_over() {
+  if (!has_ended()) return false;
+  const long fd = open_trace();
   if (fd < 0) return true;
   struct stat status;
-  const bool same = arch::syscall(SYS_fstat, fd, &status) == 0 && status.st_ino == parents->inode;
+  const bool same =
+      arch::syscall(SYS_fstat, fd, &status) == 0 && status.st_ino == known_control->inode;
   sys::close(fd);
   return !same;
 }
@@ -229,7 +233,7 @@ void cannot_start(Process& process, long error) {
   process.state = Recording::kImpossible;
   note_trouble(process.trouble_noted, "nothing of this process is recorded: cannot write",
                process.directory, error);
-  if (!loaded.bare) process.control = map_control(process.path, loaded.directory);
+  if (!loaded.bare) process.control = map_control();
   if (process.control == nullptr) process.control = known_control;
   process_in_trouble(process, error);
 }
@@ -257,18 +261,17 @@ void process_start(Process& process) {
 
 void find_control() {
   if (loaded.secure || loaded.bare) return;
-  char path[4224];
-  (void)map_control(path, loaded.directory);
+  (void)map_control();
 }
 
 Control* control_if_barred() {
-  if (known_control == nullptr || loaded.barred) return nullptr;
-  char path[4224];
-  if (!(Text(path, sizeof path) << loaded.directory << "/control").fits()) return nullptr;
-  const long fd = sys::open_own(path, O_RDWR);
+  if (known_control == nullptr || loaded.barred || has_ended()) return nullptr;
+  const long trace = open_trace();
+  const long fd = trace < 0 ? trace : sys::open_in(trace, "control", O_RDWR);
+  if (trace >= 0) sys::close(trace);
   if (fd >= 0) sys::close(fd);
-  // Without the file, heddle record has ended.
-  if (fd >= 0 || fd == -ENOENT) return nullptr;
+  // Without the file, it is recorded all the same.
+  if (fd >= 0 || (trace >= 0 && fd == -ENOENT)) return nullptr;
   note_first(known_control->barred_reason, fd);
   return known_control;
 }

@@ -28,15 +28,28 @@ struct Snapshot {
   long create(const char* name);
 };
 
+/// Makes a directory of the trace, marked as one itself. 0 or a negated error.
+long make_trace(const char* name) {
+  const long trace = open_trace();
+  if (trace < 0) return trace;
+  long error = sys::mkdir_in(trace, name);
+  const long made = error != 0 ? error : sys::open_in(trace, name, O_PATH | O_DIRECTORY);
+  sys::close(trace);
+  if (made < 0) return made;
+  error = mark_trace(made);
+  sys::close(made);
+  return error;
+}
+
 long Snapshot::make() {
   for (std::uint64_t number = 1;; ++number) {
-    Text text = Text(directory, sizeof directory) << loaded.directory << "/snapshot-";
-    text.decimal(number);
+    Text text = Text(directory, sizeof directory) << loaded.directory << '/';
+    const char* const name = directory + text.size();
+    (text << "snapshot-").decimal(number);
     if (!text.fits()) return -ENAMETOOLONG;
     stem = text.size();
-    long error = sys::mkdir_own(directory);
+    const long error = make_trace(name);
     if (error == -EEXIST) continue;
-    if (error == 0) error = mark_trace(directory);
     if (error != 0) return error;
     text << '/';
     text.decimal(process->header->pid);

@@ -39,7 +39,7 @@ long in_own_directory(char* path, Action action) {
     if (*c == '/') slash = c;
   }
   *slash = '\0';
-  const long directory = open(slash == path ? "/" : path, O_PATH | O_DIRECTORY);
+  const long directory = open(slash == path ? "/" : path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   *slash = '/';
   if (directory < 0) return directory;
   struct stat status;
@@ -56,14 +56,13 @@ long in_own_directory(char* path, Action action) {
 
 long open_own(char* path, int flags, unsigned mode) {
   return in_own_directory(path, [=](long directory, const char* name) {
-    return arch::syscall(SYS_openat, directory, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
+    return open_in(directory, name, flags, mode);
   });
 }
 
 long mkdir_own(char* path) {
-  return in_own_directory(path, [](long directory, const char* name) {
-    return arch::syscall(SYS_mkdirat, directory, name, 0700);
-  });
+  return in_own_directory(
+      path, [](long directory, const char* name) { return mkdir_in(directory, name); });
 }
 
 std::size_t read_file(const char* path, char* to, std::size_t room) {

@@ -29,9 +29,17 @@ inline long write(long fd, const void* from, std::size_t bytes) {
   return arch::syscall(SYS_write, fd, from, bytes);
 }
 
-/// Opens a file, and no link, in a directory of ours: the directory is opened first, and -EACCES if
-/// another user owns it, who could put something else in the file's place. `path` has a slash, and
-/// is changed meanwhile.
+/// Opens a file, and no link, in an open directory.
+inline long open_in(long directory, const char* name, int flags, unsigned mode = 0) {
+  return arch::syscall(SYS_openat, directory, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
+}
+inline long mkdir_in(long directory, const char* name) {
+  return arch::syscall(SYS_mkdirat, directory, name, 0700);
+}
+
+/// Opens a file, and no link, in a directory of ours, which is none either: the directory is opened
+/// first, and -EACCES if another user owns it, who could put something else in the file's place.
+/// `path` has a slash, and is changed meanwhile.
 long open_own(char* path, int flags, unsigned mode = 0);
 
 /// Makes a directory in one of ours, likewise.

@@ -127,13 +127,11 @@ const char* Started::search(const char* name) {
 void Started::write(const char* what) const {
   if (why_ == nullptr) return;
   const Quiet quiet;
-  static constexpr char kName[] = "/unrecorded";
-  char path[sizeof loaded.directory + sizeof kName];
-  if (!(Text(path, sizeof path) << loaded.directory << kName).fits()) return;
-  const long fd = sys::open_own(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
+  const long fd = open_in_trace("unrecorded", O_WRONLY | O_APPEND | O_CREAT, 0600);
   if (fd < 0) return;
   char found[1024] = {};  // the path of a file that is open
   if (*path_ == '\0') {
+    char path[32];
     (Text(path, sizeof path) << "/proc/self/fd/").decimal(static_cast<std::uint32_t>(directory_));
     sys::readlink(path, found, sizeof found - 1);
   }

@@ -57,6 +57,7 @@ const Symbols& symbols_of(const std::string& path) {
 Planner::Planner(const std::filesystem::path& trace, Patterns patterns)
     : trace_(trace), patterns_(std::move(patterns)) {
   std::filesystem::create_directory(trace);
+  std::ofstream(trace / "heddle") << "heddle trace 3\n";
   descriptor_ = open((trace / "control").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0 || ftruncate(descriptor_, 4096) != 0 || flock(descriptor_, LOCK_EX) != 0) {
     throw std::runtime_error("no control");

@@ -153,6 +153,69 @@ TEST_CASE("nothing is written into another user's directory") {
   }
 }
 
+TEST_CASE("a process joins only the trace that it was started for") {
+  namespace fs = std::filesystem;
+  const Scratch scratch;
+  const fs::path trace = scratch.path() / "trace";
+  fs::create_directory(trace);
+  struct stat status {};
+  REQUIRE(stat(trace.c_str(), &status) == 0);
+  const auto identity = [](dev_t device, ino_t inode) {
+    return std::to_string(device) + ":" + std::to_string(inode);
+  };
+  const std::string right = identity(status.st_dev, status.st_ino);
+  const auto start = [](const fs::path& directory, const std::string& expected) {
+    const auto tell = [&] { setenv("HEDDLE_TRACE", expected.c_str(), 1); };
+    const Outcome outcome =
+        run({.arguments = {"recursion"}, .trace = directory.string(), .in_child = tell});
+    CHECK(outcome.exit_code == 0);
+    return outcome.err;
+  };
+  const fs::path link = scratch.path() / "link", none = scratch.path() / "none";
+  fs::create_directory_symlink(trace, link);
+  const std::string another = "it is another directory than the one that recording began in";
+  for (const auto& wrong :
+       {identity(status.st_dev, status.st_ino + 1), identity(status.st_dev + 1, status.st_ino)}) {
+    CHECK(start(trace, wrong).find(another) != std::string::npos);
+  }
+  CHECK(start(link, right).find(another) != std::string::npos);
+  CHECK(fs::is_empty(trace));
+  CHECK(start(none, right).find("no such directory") != std::string::npos);
+  CHECK_FALSE(fs::exists(none));
+  // The right one is heddle record's, which has marked it.
+  std::ofstream(trace / "heddle") << "heddle trace 3\n";
+  CHECK(start(trace, right) == "");
+  CHECK(read_trace(trace).at(0).enters() == 23);
+}
+
+TEST_CASE("a directory that holds other files does not become a trace") {
+  namespace fs = std::filesystem;
+  for (const char* const theirs : {"thesis.txt", "heddle"}) {
+    CAPTURE(theirs);
+    const Scratch scratch;
+    const fs::path home = scratch.path() / "home";
+    fs::create_directory(home);
+    std::ofstream(home / theirs) << "precious";
+    const Outcome outcome = run({.arguments = {"recursion"}, .trace = home.string()});
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.err.find("it holds other files and is no trace") != std::string::npos);
+    CHECK(std::distance(fs::directory_iterator(home), {}) == 1);
+  }
+}
+
+TEST_CASE("a link that HEDDLE_DIR names is followed once") {
+  namespace fs = std::filesystem;
+  const Scratch scratch;
+  const fs::path trace = scratch.path() / "trace", link = scratch.path() / "link";
+  fs::create_directory(trace);
+  fs::create_directory_symlink("trace", link);
+  for (const char* const end : {"", "/"}) {
+    const Outcome outcome = run({.arguments = {"recursion"}, .trace = link.string() + end});
+    CHECK(outcome.err == "");
+  }
+  CHECK(read_trace(trace).size() == 2);
+}
+
 TEST_CASE("arguments can be kept out of a trace") {
   const Scratch scratch;
   const auto trace = scratch.path() / "trace";
