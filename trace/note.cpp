@@ -1,5 +1,7 @@
 #include "note.hpp"
 
+#include <limits.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "load.hpp"
@@ -30,6 +32,10 @@ constexpr Reason kReasons[] = {
     {EROFS, "read-only file system", "record elsewhere: heddle record -o DIR"},
     {ENOENT, "no such directory",
      "was it removed, or did the program chroot? record elsewhere: heddle record -o DIR"},
+    {ESTALE, "it is another directory than the one that recording began in",
+     "was that moved? let it stay while programs record"},
+    {ENOTEMPTY, "it holds other files and is no trace",
+     "record into a new directory: heddle record -o DIR"},
     {ENOTDIR, "not a directory", "record elsewhere: heddle record -o DIR"},
     {ESRCH, "heddle record, which knows the names, is gone", "run it again"},
     {ETIMEDOUT, "heddle record does not answer", "is it stopped?"},
@@ -40,13 +46,29 @@ constexpr Reason kReasons[] = {
 /// a time: trouble is noted once, the other two at exit.
 constinit char line[9000] = {};
 
+bool has_room(int fd) {
+  pollfd asked{fd, POLLOUT, 0};
+  return arch::syscall(SYS_poll, &asked, 1, 0) == 1 && (asked.revents & POLLOUT) != 0;
+}
+
 /// Only if descriptor 2 is still what it was at load: a program may have closed it and have its
 /// data there now.
 void say(const Text& text) {
   struct stat status;
   if (!loaded.stderr_open || arch::syscall(SYS_fstat, STDERR_FILENO, &status) < 0) return;
   if (status.st_dev != loaded.stderr_device || status.st_ino != loaded.stderr_inode) return;
-  sys::write_all(STDERR_FILENO, text.c_str(), text.size());
+  if (!loaded.stderr_may_fill) {
+    sys::write_all(STDERR_FILENO, text.c_str(), text.size());
+    return;
+  }
+  // Where nobody reads, the line is lost: the program must not wait for it. A pipe that can be
+  // written to has room for PIPE_BUF bytes.
+  const std::size_t all = text.size();
+  for (std::size_t at = 0; at < all && has_room(STDERR_FILENO);) {
+    const std::size_t bytes = all - at < PIPE_BUF ? all - at : PIPE_BUF;
+    if (sys::write_all(STDERR_FILENO, text.c_str() + at, bytes) <= 0) return;
+    at += bytes;
+  }
 }
 
 void explain(Text& text, long error) {

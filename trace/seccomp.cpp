@@ -36,7 +36,8 @@ constexpr Needed kNeeded[] = {
     {SYS_rt_sigprocmask, {SIG_BLOCK, 0, 0, 8}},
     {SYS_openat, {static_cast<std::uint32_t>(AT_FDCWD), 0, O_RDWR | O_CLOEXEC | O_NOFOLLOW}},
     {SYS_openat, {static_cast<std::uint32_t>(AT_FDCWD), 0, O_WRONLY | O_CREAT | O_CLOEXEC, 0600}},
-    {SYS_openat, {static_cast<std::uint32_t>(AT_FDCWD), 0, O_PATH | O_DIRECTORY | O_CLOEXEC}},
+    {SYS_openat,
+     {static_cast<std::uint32_t>(AT_FDCWD), 0, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC}},
     {SYS_fstat, {3}},
     {SYS_read, {3}},
     {SYS_ioctl, {3, kProcmapQuery}},
@@ -156,7 +157,10 @@ void before(unsigned long mode, const sock_fprog* program) {
   if (mode != SECCOMP_MODE_FILTER || !takes(program)) return;
   if (kills_us(*program)) return stop();
   // Recording goes on, but the program may not say what goes wrong.
-  if (kills_for(*program, {SYS_write, {STDERR_FILENO}})) loaded.stderr_open = false;
+  if (kills_for(*program, {SYS_write, {STDERR_FILENO}}) ||
+      (loaded.stderr_may_fill && kills_for(*program, {SYS_poll, {}}))) {
+    loaded.stderr_open = false;
+  }
   // What pointers point to is not there any more.
   if (kills_for(*program, {SYS_process_vm_readv, {}})) loaded.blind = true;
   if (kills_for(*program, {SYS_readlink, {}})) loaded.linkless = true;

@@ -2,8 +2,10 @@
 // on.
 #include <doctest/doctest.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -99,6 +101,23 @@ TEST_CASE("without a directory the program runs as ever and the loss is stated")
         "heddle: nothing of this process is recorded: cannot write /proc/no/such/place: no such "
         "directory; was it removed, or did the program chroot? record elsewhere: heddle record -o "
         "DIR\nheddle: 46 events were not recorded\n");
+}
+
+TEST_CASE("no program waits for somebody to read what the recorder says") {
+  const auto fill_pipe = [] {
+    int ends[2];
+    if (pipe2(ends, O_NONBLOCK) != 0) _exit(125);
+    const char some[4096] = {};
+    while (write(ends[1], some, sizeof some) > 0) {
+    }
+    while (write(ends[1], some, 1) > 0) {
+    }
+    if (fcntl(ends[1], F_SETFL, 0) != 0 || dup2(ends[1], STDERR_FILENO) < 0) _exit(125);
+    alarm(20);
+  };
+  const Outcome outcome =
+      run({.arguments = {"recursion"}, .trace = "/proc/no/such/place", .in_child = fill_pipe});
+  CHECK(outcome.exit_code == 0);
 }
 
 TEST_CASE("what a process cannot record is counted in the trace, if that can be written") {
