@@ -99,7 +99,8 @@ impl Error {
     }
 
     /// The same, but that files below `from` are called by the names that they have below `to`.
-    pub(crate) fn renamed(mut self, from: &Path, to: &Path) -> Self {
+    #[must_use]
+    pub fn renamed(mut self, from: &Path, to: &Path) -> Self {
         let (Error::Missing(path)
         | Error::NotOurs(path)
         | Error::Empty(path)

@@ -195,6 +195,9 @@ impl Mapped {
     }
 }
 
+/// No heddle will have come so far: a version beyond is damage.
+pub const MOST_VERSIONS: u64 = 255;
+
 /// Refuses any version that we do not read.
 pub fn version_of(path: &Path, version: u32, read: RangeInclusive<u32>) -> Result<(), Error> {
     let (path, found) = (path.to_owned(), version.into());
@@ -206,6 +209,11 @@ pub fn version_of(path: &Path, version: u32, read: RangeInclusive<u32>) -> Resul
             "version 0 is none; the first is 1",
         )),
         older if older < *read.start() => Err(Error::Older { path, found }),
+        _ if found > MOST_VERSIONS => Err(Error::damaged(
+            &path,
+            8,
+            format!("version {found} cannot be: the first was 1"),
+        )),
         _ => Err(Error::Newer { path, found }),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::alive::alive;
 use crate::clock::TimeLine;
-use crate::file::{Mapped, open, text_of, unborn};
+use crate::file::{MOST_VERSIONS, Mapped, open, text_of, unborn};
 use crate::layout::ProcessHeader;
 use crate::merge::in_order;
 use crate::pack::{Held, ModuleSymbols, unpack};
@@ -419,7 +419,14 @@ pub enum Use {
 }
 
 /// What `heddle record` makes before the program begins.
-const MADE_FIRST: [&str; 5] = ["control", "filters", "heddle", "spare", "switches"];
+const MADE_FIRST: [&str; 6] = [
+    "control",
+    "filters",
+    "heddle",
+    "spare",
+    "spare-unused",
+    "switches",
+];
 
 /// What goes on in the trace at `path`, as far as it can be read.
 pub fn use_of(path: &Path) -> Use {
@@ -439,21 +446,46 @@ pub fn use_of(path: &Path) -> Use {
     }
 }
 
-/// The directories of process images in the trace at `path`, with what these are.
+/// The directories of process images in the trace at `path`, with what these are. A link in place
+/// of one, by which other files of ours would be read, and changed, is none.
 pub(crate) fn image_directories(path: &Path) -> Result<Vec<(PathBuf, ImageId)>, Error> {
-    let mut found = Vec::new();
+    Ok(named_as_images(path)?.directories)
+}
+
+/// What is named as a process image.
+#[derive(Default)]
+struct Named {
+    directories: Vec<(PathBuf, ImageId)>,
+    /// In place of one.
+    links: Vec<PathBuf>,
+}
+
+fn named_as_images(path: &Path) -> Result<Named, Error> {
+    let mut named = Named::default();
     for entry in std::fs::read_dir(path).map_err(Error::io(path))? {
-        let name = entry.map_err(Error::io(path))?.file_name();
-        let id = name.to_str().and_then(|name| name.parse::<ImageId>().ok());
-        found.extend(id.map(|id| (path.join(&name), id)));
+        let entry = entry.map_err(Error::io(path))?;
+        let name = entry.file_name();
+        let Some(id) = name.to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        let directory = path.join(&name);
+        match entry.file_type().map_err(Error::io(&directory))? {
+            kind if kind.is_symlink() => named.links.push(directory),
+            _ => named.directories.push((directory, id)),
+        }
     }
-    Ok(found)
+    Ok(named)
 }
 
 /// Their headers, of those that recorded anything. A damaged one costs its process, and is a lack.
 pub(crate) fn images(path: &Path, lacks: &mut Vec<Lack>) -> Result<Vec<(Head, PathBuf)>, Error> {
     let (mut found, mut damaged) = (Vec::new(), Vec::new());
-    for (directory, id) in image_directories(path)? {
+    let Named { directories, links } = named_as_images(path)?;
+    lacks.extend(links.into_iter().map(|path| Lack {
+        path,
+        what: "is a link, which is not followed: nothing of this process is read".to_owned(),
+    }));
+    for (directory, id) in directories {
         // The recorder makes the directory, then the file, then fills it: a process that died in
         // between has recorded nothing.
         let file = directory.join("process");
@@ -580,6 +612,11 @@ pub(crate) fn verify_marker(path: &Path) -> Result<u32, Error> {
     });
     match version {
         Some(version) if (OLDEST.into()..=VERSION.into()).contains(&version) => Ok(version as u32),
+        Some(found) if found > MOST_VERSIONS => Err(Error::damaged(
+            &marker,
+            MARKER.len() as u64,
+            format!("version {found} cannot be: the first was 1"),
+        )),
         Some(found) if found > u64::from(VERSION) => Err(Error::Newer {
             path: marker,
             found,

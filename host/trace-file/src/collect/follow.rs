@@ -31,8 +31,9 @@ pub struct Collector {
     trace: PathBuf,
     /// What errors call it.
     called: PathBuf,
-    control: Control,
+    /// In front of the claim, by which the place leads there.
     spare: Option<Spare>,
+    control: Control,
     processes: HashMap<PathBuf, Process>,
     looked: Option<Instant>,
     /// What stopped a copy, once.

@@ -54,6 +54,19 @@ impl Drop for Spare {
     }
 }
 
+/// Whether the directory, and no link, holds nothing but the files of a spare one.
+pub fn is_spare(directory: &Path) -> bool {
+    let ours = |entry: std::io::Result<fs::DirEntry>| {
+        entry.is_ok_and(|entry| {
+            let name = entry.file_name();
+            matches!(name.to_str(), Some("process" | "buffer-1" | "modules"))
+                && entry.file_type().is_ok_and(|kind| kind.is_file())
+        })
+    };
+    fs::symlink_metadata(directory).is_ok_and(|it| it.is_dir())
+        && fs::read_dir(directory).is_ok_and(|mut names| names.all(ours))
+}
+
 /// Makes a file of zeros that has its blocks on the disk, and its pages in memory.
 fn allocate(path: &Path, bytes: u64) -> Option<()> {
     let file = open_to_write(path).ok()?;

@@ -111,6 +111,49 @@ fn what_was_collected_is_what_was_in_the_buffers() {
     }
 }
 
+#[test]
+fn a_link_in_place_of_a_process_is_not_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, outside) = (
+        directory.path().join("it"),
+        directory.path().join("outside"),
+    );
+    write(&path, &[FULL; 3], 9, |_| ());
+    fs::rename(path.join("42"), &outside).unwrap();
+    std::os::unix::fs::symlink(&outside, path.join("42")).unwrap();
+    let names = || {
+        let mut names: Vec<_> = fs::read_dir(&outside).unwrap().flatten().collect();
+        names.sort_by_key(fs::DirEntry::file_name);
+        let about = names
+            .iter()
+            .map(|it| (it.file_name(), it.metadata().unwrap().len()));
+        about.collect::<Vec<_>>()
+    };
+    let before = names();
+    assert_eq!(recover(&path).unwrap().processes, 0);
+    let mut collector = Collector::begin(&path).unwrap();
+    assert_eq!(collector.round(), 0);
+    assert_eq!(collector.finish().unwrap().processes, 0);
+    assert_eq!(names(), before);
+    let error = Trace::open(&path).unwrap_err().to_string();
+    assert!(
+        error.contains("42") && error.contains("is a link"),
+        "{error}"
+    );
+    // Other processes are read.
+    let trace = TraceWriter::create(&directory.path().join("two")).unwrap();
+    trace.process(43, 1, "/bin/app").unwrap().finish().unwrap();
+    let two = directory.path().join("two");
+    std::os::unix::fs::symlink(&outside, two.join("42")).unwrap();
+    let trace = Trace::open(&two).unwrap();
+    assert_eq!(trace.processes().len(), 1);
+    let lacking: Vec<String> = trace.lacking().map(ToString::to_string).collect();
+    assert!(
+        lacking.iter().any(|lack| lack.contains("is a link")),
+        "{lacking:?}"
+    );
+}
+
 /// Every state that a killed `heddle record` or a killed `heddle recover` may leave.
 #[test]
 fn killed_between_any_two_steps_it_loses_nothing_and_doubles_nothing() {

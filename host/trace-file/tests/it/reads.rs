@@ -411,6 +411,28 @@ fn a_newer_file_inside_is_refused_with_both_versions() {
 }
 
 #[test]
+fn a_version_that_cannot_be_is_damage() {
+    for name in ["42/process", "42/buffer-2", "heddle"] {
+        let directory = tempfile::tempdir().unwrap();
+        sample(directory.path());
+        let file = directory.path().join(name);
+        if name == "heddle" {
+            fs::write(&file, "heddle trace 2332033027\n").unwrap();
+        } else {
+            let mut bytes = fs::read(&file).unwrap();
+            bytes[8..12].copy_from_slice(&2_332_033_027u32.to_le_bytes());
+            fs::write(&file, bytes).unwrap();
+        }
+        let error = Trace::open(directory.path()).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }), "{error}");
+        assert!(
+            error.to_string().contains("version 2332033027 cannot be"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn a_file_cut_anywhere_is_named() {
     // A block's header, a run's record, a base is not needed for these: an enter and an exit.
     let events = 64 + 128 + 16 + 8;

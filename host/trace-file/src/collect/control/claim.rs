@@ -126,8 +126,8 @@ fn is_same(path: &Path, file: &File) -> bool {
     (there.dev(), there.ino()) == (ours.dev(), ours.ino())
 }
 
-/// Whether the directory at `path` is empty, or holds only the files that a recording makes first,
-/// `control` and a part of the marker: a recording begins there, or was killed as it began.
+/// Whether the directory at `path` is empty, or holds only what a recording makes first, `control`,
+/// a part of the marker, and `spare`: a recording begins there, or was killed as it began.
 pub fn is_begun(path: &Path) -> bool {
     let marker = crate::marker();
     let Ok(entries) = std::fs::read_dir(path) else {
@@ -151,6 +151,7 @@ pub fn is_begun(path: &Path) -> bool {
             Some("heddle") => {
                 begins("heddle").is_some_and(|bytes| marker.as_bytes().starts_with(&bytes))
             }
+            Some("spare" | "spare-unused") => super::super::spare::is_spare(&entry.path()),
             _ => false,
         })
 }
