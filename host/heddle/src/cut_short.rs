@@ -1,6 +1,7 @@
 //! Files that another program cuts short while they are read. A page of a mapping behind the file's
 //! end, or one that the disk cannot give any more, is a SIGBUS, which says nothing.
 
+use crate::patience;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering::Relaxed};
 
 /// What we exit with.
@@ -67,6 +68,10 @@ extern "C" fn on_fault(_: libc::c_int, about: *mut libc::siginfo_t, _: *mut libc
 }
 
 fn say(text: &[u8]) {
+    // Whose end is waited for must not have its exit code withheld.
+    if !ENDS_WITH.load(Relaxed).is_null() && !patience::has_room(0) {
+        return;
+    }
     // SAFETY: so many bytes lie there. One that cannot be written is lost.
     unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
 }

@@ -18,6 +18,7 @@ mod notes;
 mod number_arg;
 mod output;
 mod paths;
+mod patience;
 mod preparing;
 mod progress;
 mod sched;

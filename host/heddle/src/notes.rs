@@ -1,5 +1,6 @@
 //! What is said on stderr beside the result.
 
+use crate::patience;
 use crate::progress;
 use heddle_calls::Loose;
 use heddle_strands::Unresolved;
@@ -14,7 +15,12 @@ use std::path::Path;
 /// lost: the result does not depend on it, nor may a traced program. `eprintln!` would panic.
 fn say(line: impl Display) {
     let _aside = progress::aside();
-    let _ = writeln!(anstream::stderr(), "{line}");
+    let line = format!("{line}\n");
+    for piece in line.as_bytes().chunks(patience::PIECE) {
+        if !patience::allows() || anstream::stderr().write_all(piece).is_err() {
+            return;
+        }
+    }
 }
 
 /// A note: all is well, and there is something to know.
@@ -286,6 +292,8 @@ fn reason(error: i32) -> String {
     match error {
         libc::EFBIG => "file size limit reached".to_owned(),
         libc::EMFILE => "too many open files in the process".to_owned(),
+        // The recorder's, where another directory has the trace's name.
+        libc::ESTALE => "the trace was moved".to_owned(),
         libc::ENOMEM => "out of memory, address space or mappings".to_owned(),
         _ => said
             .split(" (os error")
@@ -461,9 +469,23 @@ pub fn gap(why: Why, events: Option<u64>) -> String {
     format!("{events} missing: {why}")
 }
 
+/// When what could not be copied can be.
+fn when_to_recover(trouble: &Error) -> &'static str {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    match trouble {
+        Error::Io { cause, .. } if cause.kind() == FileTooLarge => {
+            "without that limit (ulimit -f unlimited)"
+        }
+        Error::Io { cause, .. } if matches!(cause.kind(), StorageFull | QuotaExceeded) => {
+            "when there is room again"
+        }
+        _ => "when that is mended",
+    }
+}
+
 /// Says what stopped the copying of buffers to the trace.
 pub fn uncopied(trouble: &Error, trace: &Path) {
-    use std::io::ErrorKind::{FileTooLarge, NotFound};
+    use std::io::ErrorKind::NotFound;
     if let Error::Io { path, cause } = trouble
         && cause.kind() == NotFound
     {
@@ -476,12 +498,7 @@ pub fn uncopied(trouble: &Error, trace: &Path) {
     if let Error::Damaged { .. } = trouble {
         return warning(trouble);
     }
-    let limited = matches!(trouble, Error::Io { cause, .. } if cause.kind() == FileTooLarge);
-    let when = if limited {
-        "without that limit (ulimit -f unlimited)"
-    } else {
-        "when there is room again"
-    };
+    let when = when_to_recover(trouble);
     warning(format_args!(
         "{trouble}: what could not be copied is still in the buffers, and every command reads it there; {when}: heddle recover {}",
         quoted(trace)
@@ -491,6 +508,22 @@ pub fn uncopied(trouble: &Error, trace: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn room_is_asked_for_where_there_is_none() {
+        let when = |number| {
+            let path = std::path::PathBuf::from("trace/42/events");
+            let cause = std::io::Error::from_raw_os_error(number);
+            when_to_recover(&Error::Io { path, cause })
+        };
+        for full in [libc::ENOSPC, libc::EDQUOT] {
+            assert_eq!(when(full), "when there is room again");
+        }
+        assert!(when(libc::EFBIG).contains("ulimit -f"));
+        for other in [libc::ELOOP, libc::EISDIR, libc::ESPIPE] {
+            assert_eq!(when(other), "when that is mended");
+        }
+    }
 
     #[test]
     fn a_thread_that_is_not_sure_has_its_calls_all_the_same() {

@@ -52,6 +52,7 @@ const HEDDLE: Layers = &[
         "inherited",
         "memory",
         "number_arg",
+        "patience",
         "progress",
         "usage",
     ],

@@ -724,6 +724,107 @@ fn record_keeps_the_last_trace_and_nothing_else_is_touched() {
     );
 }
 
+#[test]
+fn record_hands_down_which_directory_it_made() {
+    use std::os::unix::fs::MetadataExt;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    fs::create_dir(path.join("kept")).unwrap();
+    std::os::unix::fs::symlink("kept", path.join("link")).unwrap();
+    let about = fs::metadata(path.join("kept")).unwrap();
+    let kept = fs::canonicalize(path.join("kept")).unwrap();
+    let expected = format!("{} {}:{}\n", kept.display(), about.dev(), about.ino());
+    let show = ["-o", "link", "sh", "-c", "echo $HEDDLE_DIR $HEDDLE_TRACE"];
+    record(path, &show).success().stdout(expected);
+}
+
+#[test]
+fn record_names_the_directory_that_another_recording_is_in() {
+    let (directory, _) = abc();
+    let path = directory.path();
+    fs::rename(path.join("heddle.trace"), path.join("heddle.trace.old")).unwrap();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    trace.process(4712, 1, "/x").unwrap().finish().unwrap();
+    let _claim = heddle_trace_file::Claim::of(&path.join("heddle.trace.old")).unwrap();
+    record(path, &["true"]).success().stderr(contains(
+        "heddle.trace.old is being recorded; this recording goes to heddle.trace.2\n",
+    ));
+}
+
+#[test]
+fn a_start_that_fails_is_not_in_the_next_ones_way() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let library = idle_library(path);
+    let mut failed = 0;
+    for files in 4..14 {
+        let limit = move || {
+            let limit = libc::rlimit {
+                rlim_cur: files,
+                rlim_max: files,
+            };
+            // SAFETY: a valid structure.
+            match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        };
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_heddle"));
+        command
+            .current_dir(path)
+            .env("HEDDLE_LIB", &library)
+            .args(["record", "true"]);
+        // SAFETY: setrlimit is async-signal-safe.
+        unsafe { std::os::unix::process::CommandExt::pre_exec(&mut command, limit) };
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("/proc/self/fd"), "{said}");
+        failed += u32::from(output.status.code() == Some(125));
+        // Whatever it could not remove is taken over, and no trace to be kept.
+        record(path, &["true"]).success();
+        for left in ["heddle.trace", "heddle.trace.old", "heddle.trace.2"] {
+            assert!(!path.join(left).exists(), "{files} files: {said}");
+        }
+    }
+    assert!(failed > 0);
+}
+
+#[test]
+fn nobody_need_read_what_record_says_for_it_to_end() {
+    use std::io::Write as _;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let library = idle_library(path);
+    let (_reader, mut writer) = std::io::pipe().unwrap();
+    let full = std::os::fd::AsRawFd::as_raw_fd(&writer);
+    let set = |flags: libc::c_int| {
+        // SAFETY: F_SETFL takes a number.
+        assert_eq!(unsafe { libc::fcntl(full, libc::F_SETFL, flags) }, 0);
+    };
+    set(libc::O_NONBLOCK);
+    while writer.write(&[0; 4096]).is_ok() {}
+    while writer.write(&[0]).is_ok() {}
+    set(0);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_heddle"));
+    command
+        .current_dir(path)
+        .env("HEDDLE_LIB", library)
+        .stderr(writer);
+    let mut child = command
+        .args(["record", "sh", "-c", "exit 42"])
+        .spawn()
+        .unwrap();
+    assert_eq!(ended(&mut child, "heddle record").code(), Some(42));
+}
+
+#[test]
+fn a_signal_that_ends_a_program_before_its_first_call_is_the_reason() {
+    let directory = tempfile::tempdir().unwrap();
+    record(directory.path(), &["sh", "-c", "kill -TERM $$"])
+        .code(143)
+        .stderr(contains("made no recorded call before that signal"));
+}
+
 /// The command with these signals in this state. A shell that starts the tests in the background
 /// ignores them, and a child inherits that.
 fn with_signals(

@@ -34,20 +34,26 @@ pub fn start(
 ) -> Result<Collecting, Failure> {
     let failed = |error: Error| {
         trace.discard();
-        let remedy = match &error {
-            Error::Io { cause, .. } => directory::remedy(cause),
-            _ => "",
-        };
-        Failure::ours(format!("cannot begin to record: {error}{remedy}"))
+        directory::refused(&error)
     };
     let mut collector = Collector::begin_in(trace.path(), claim).map_err(failed)?;
-    if everything {
-        collector.make_spare();
-    }
-    let wake = collector.waker().map_err(failed)?;
+    // The files of one that failed are closed before the trace is removed.
+    let (collector, wake) = match collector.waker() {
+        Ok(wake) => {
+            if everything {
+                collector.make_spare();
+            }
+            (collector, wake)
+        }
+        Err(error) => {
+            drop(collector);
+            return Err(failed(error));
+        }
+    };
     let stop = Arc::new(AtomicBool::new(false));
     let (stopped, said) = (stop.clone(), shown.to_owned());
     let (begun, kernel_id) = std::sync::mpsc::sync_channel(1);
+    let mut collector = collector;
     let work = move || {
         // SAFETY: gettid takes nothing.
         let _ = begun.send(unsafe { libc::gettid() });

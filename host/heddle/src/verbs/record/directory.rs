@@ -2,7 +2,7 @@
 
 use crate::notes::note;
 use crate::preparing::failure::Failure;
-use heddle_trace_file::{Claim, Error, Use, is_begun, is_trace, use_of};
+use heddle_trace_file::{Claim, Error, Use, foreign, is_begun, is_trace, use_of};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::path::Arg;
 use std::ffi::{CString, OsString};
@@ -48,6 +48,21 @@ impl Opened {
         &self.path
     }
 
+    /// Its path without a link at its end: the recorder follows none there.
+    pub fn resolved(&self) -> PathBuf {
+        match self.path.is_symlink() {
+            true => fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone()),
+            false => self.path.clone(),
+        }
+    }
+
+    /// What tells it from all that may have its name later, for the recorder.
+    pub fn identity(&self) -> Result<String, Failure> {
+        let about = self.directory.metadata();
+        let about = about.map_err(failed("look at", &self.path))?;
+        Ok(format!("{}:{}", about.dev(), about.ino()))
+    }
+
     /// Where it is now.
     pub fn whereabouts(&self) -> Whereabouts {
         let is_there = |path: &Path| {
@@ -74,23 +89,28 @@ const MOST: u32 = 1000;
 /// being recorded: then ours is `path.2`, or the next number. Anything else that is there is left
 /// alone.
 pub fn prepare(path: &Path) -> Result<Prepared, Failure> {
+    let mut first_busy = None;
     for number in 1..=MOST {
         let shown = match number {
             1 => path.to_owned(),
             number => with_suffix(path, &format!(".{number}")),
         };
-        let Some(claim) = claim(&shown)? else {
-            continue;
+        let claim = match claim(&shown)? {
+            Claimed::Ours(claim) => claim,
+            Claimed::Busy(busy) => {
+                first_busy.get_or_insert(busy);
+                continue;
+            }
         };
         let trace = Opened::of(&claim, &shown)?;
         claim
             .write("heddle", &heddle_trace_file::marker())
             .inspect_err(|_| _ = trace.discard())
             .map_err(failed("write", &shown.join("heddle")))?;
-        if number > 1 {
+        if let Some(busy) = first_busy {
             note(format_args!(
                 "{} is being recorded; this recording goes to {}",
-                path.display(),
+                busy.display(),
                 shown.display()
             ));
         }
@@ -106,9 +126,14 @@ pub fn prepare(path: &Path) -> Result<Prepared, Failure> {
     )))
 }
 
+enum Claimed {
+    Ours(Claim),
+    /// Another process records into this directory, which would have to move or go.
+    Busy(PathBuf),
+}
+
 /// Claims the directory at `path`, which is made, or emptied by moving a trace to its old name.
-/// Gives none where another process records into it.
-fn claim(path: &Path) -> Result<Option<Claim>, Failure> {
+fn claim(path: &Path) -> Result<Claimed, Failure> {
     loop {
         let there = path.symlink_metadata().ok();
         // SAFETY: geteuid takes nothing and cannot fail.
@@ -133,22 +158,20 @@ fn claim(path: &Path) -> Result<Option<Claim>, Failure> {
         make(path).map_err(failed("make the directory", path))?;
         let claim = match Claim::of(path) {
             Ok(claim) => claim,
-            Err(Error::Recording(_)) => return Ok(None),
+            Err(Error::Recording(_)) => return Ok(Claimed::Busy(path.to_owned())),
             // Another process has moved it away.
             Err(Error::Io { cause, .. }) if cause.kind() == ErrorKind::NotFound => continue,
-            Err(error) => return Err(Failure::ours(format!("cannot begin to record: {error}"))),
+            Err(error) => return Err(refused(&error)),
         };
-        if !is_trace(path) {
-            return Ok(Some(claim));
-        }
-        if use_of(path) == Use::Unused {
+        if !is_trace(path) || use_of(path) == Use::Unused {
             // What a start has left that was interrupted: it is no trace to be kept.
             Opened::of(&claim, path)?.clear();
-            return Ok(Some(claim));
+            return Ok(Claimed::Ours(claim));
         }
-        if !keep_as_old(path).inspect_err(|_| _ = fs::remove_file(path.join("control")))? {
+        let kept = keep_as_old(path);
+        if let Some(busy) = kept.inspect_err(|_| _ = fs::remove_file(path.join("control")))? {
             claim.release();
-            return Ok(None);
+            return Ok(Claimed::Busy(busy));
         }
     }
 }
@@ -165,18 +188,29 @@ fn make(path: &Path) -> std::io::Result<()> {
 }
 
 /// Moves the trace at `path`, which is claimed, to its old name, and removes the one that was
-/// there. Returns whether that was possible: not if another process records into one of them.
-fn keep_as_old(path: &Path) -> Result<bool, Failure> {
+/// there, unless others' files are in it. Returns the one of the two that another process records
+/// into: then nothing is done.
+fn keep_as_old(path: &Path) -> Result<Option<PathBuf>, Failure> {
     let old = with_suffix(path, ".old");
     if use_of(path) == Use::Running {
-        return Ok(false);
+        return Ok(Some(path.to_owned()));
     }
-    if is_trace(&old) || is_begun(&old) {
+    if !old.is_symlink() && (is_trace(&old) || is_begun(&old)) {
         match Claim::of(&old) {
-            Err(Error::Recording(_)) => return Ok(false),
-            _ if use_of(&old) == Use::Running => return Ok(false),
-            // What cannot be claimed can perhaps be removed.
-            _ => remove(&old).map_err(failed("remove the old trace", &old))?,
+            Err(Error::Recording(_)) => return Ok(Some(old)),
+            _ if use_of(&old) == Use::Running => return Ok(Some(old)),
+            claim => {
+                if let Some(other) = foreign(&old).map_err(failed("read", &old))? {
+                    claim.into_iter().for_each(Claim::release);
+                    return Err(Failure::ours(format!(
+                        "{} is in the way of keeping the last trace, and is not removed: heddle did not write {}; move that away, or record elsewhere: heddle record -o OTHER-DIRECTORY …",
+                        old.display(),
+                        other.display()
+                    )));
+                }
+                // What cannot be claimed can perhaps be removed.
+                remove(&old).map_err(failed("remove the old trace", &old))?;
+            }
         }
     } else if old.symlink_metadata().is_ok() {
         return Err(Failure::ours(format!(
@@ -186,7 +220,7 @@ fn keep_as_old(path: &Path) -> Result<bool, Failure> {
     }
     fs::rename(path, &old).map_err(failed("keep the last trace as", &old))?;
     let _ = fs::remove_file(old.join("control"));
-    Ok(true)
+    Ok(None)
 }
 
 /// Removes a trace, its marker last: what is left where that is interrupted is a trace still, or
@@ -211,11 +245,20 @@ pub fn failed(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Failure
     move |error: std::io::Error| Failure::ours(format!("{message}: {error}{}", remedy(&error)))
 }
 
+/// Why a recording cannot begin, and what to do about it.
+pub fn refused(error: &Error) -> Failure {
+    let remedy = match error {
+        Error::Io { cause, .. } => remedy(cause),
+        _ => "",
+    };
+    Failure::ours(format!("cannot begin to record: {error}{remedy}"))
+}
+
 /// What to do about an error, behind it.
 pub fn remedy(error: &std::io::Error) -> &'static str {
     match error.kind() {
         ErrorKind::FileTooLarge => "; raise the limit: ulimit -f unlimited",
-        ErrorKind::StorageFull => {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …"
         }
         _ if error.raw_os_error() == Some(libc::EMFILE) => "; raise the limit: ulimit -n 65536",
@@ -257,12 +300,9 @@ impl Opened {
         let Some(directory) = open(&self.directory, ".") else {
             return true;
         };
-        for name in ["heddle", "filters", "switches", "unrecorded"] {
-            let _ = unlinkat(&directory, name, AtFlags::empty());
-        }
         let mut untried = true;
         for name in names(&directory) {
-            let spare = name.as_bytes() == b"spare";
+            let spare = matches!(name.as_bytes(), b"spare" | b"spare-unused");
             if !spare && !name.as_bytes()[0].is_ascii_digit() {
                 continue;
             }
@@ -278,6 +318,10 @@ impl Opened {
                 let _ = unlinkat(&process, file, AtFlags::empty());
             }
             let _ = unlinkat(&directory, &name, AtFlags::REMOVEDIR);
+        }
+        // The marker is last: what is left where that is interrupted is in nobody's way.
+        for name in ["filters", "switches", "unrecorded", "heddle"] {
+            let _ = unlinkat(&directory, name, AtFlags::empty());
         }
         untried
     }
@@ -408,6 +452,65 @@ mod tests {
         fs::remove_file(scratch.path().join("trace.old/heddle")).unwrap();
         drop(prepared(&path));
         assert!(scratch.path().join("trace.old/44").exists());
+    }
+
+    #[test]
+    fn what_a_failed_start_leaves_is_in_nobodys_way() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("trace");
+        let spare = path.join("spare");
+        fs::create_dir_all(&spare).unwrap();
+        for file in ["process", "modules", "buffer-1"] {
+            fs::write(spare.join(file), "").unwrap();
+        }
+        drop(prepared(&path));
+        assert!(!spare.exists());
+        // What is nothing of Heddle's stays.
+        let path = scratch.path().join("other");
+        fs::create_dir_all(path.join("spare")).unwrap();
+        fs::write(path.join("spare/thesis.txt"), "precious").unwrap();
+        assert!(prepare(&path).is_err());
+        assert!(path.join("spare/thesis.txt").exists());
+    }
+
+    #[test]
+    fn others_files_are_not_removed_with_an_old_trace() {
+        for theirs in [
+            "thesis.txt",
+            "43/thesis.txt",
+            "snapshot-1/thesis.txt",
+            "44/events/x",
+        ] {
+            let scratch = tempfile::tempdir().unwrap();
+            let path = scratch.path().join("trace");
+            drop(prepared(&path));
+            let file = path.join(theirs);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, "precious").unwrap();
+            fs::create_dir_all(path.join("42")).unwrap();
+            drop(prepared(&path));
+            fs::create_dir(path.join("45")).unwrap();
+            let Err(failure) = prepare(&path) else {
+                panic!("{theirs} went");
+            };
+            let kept = scratch.path().join("trace.old").join(theirs);
+            assert_eq!(fs::read_to_string(&kept).unwrap(), "precious");
+            let name = theirs.strip_suffix("/x").unwrap_or(theirs);
+            let said = &failure.message;
+            assert!(
+                said.contains("heddle did not write") && said.contains(name),
+                "{said}"
+            );
+            assert!(path.join("45").exists() && !path.join("control").exists());
+            // Nor is what a link of that name leads to.
+            let old = scratch.path().join("trace.old");
+            let elsewhere = scratch.path().join("elsewhere");
+            fs::remove_file(&kept).unwrap();
+            fs::rename(&old, &elsewhere).unwrap();
+            std::os::unix::fs::symlink(&elsewhere, &old).unwrap();
+            assert!(prepare(&path).is_err());
+            assert!(elsewhere.join("42").exists());
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::names::printable;
 use crate::notes::{counted, error, note, quoted, reasons, warning, were};
 use crate::preparing::failure::Failure;
 use crate::preparing::{library, program};
-use crate::{cut_short, file_limit, inherited, notes};
+use crate::{cut_short, file_limit, inherited, notes, patience};
 use directory::{Opened, Prepared, Whereabouts};
 use heddle_calls::{Profile, Source, Workers};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
@@ -25,6 +25,7 @@ use std::fmt::Display;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
+use std::time::Duration;
 
 /// Arguments of `heddle record`.
 #[derive(clap::Args)]
@@ -86,7 +87,8 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         .args(arguments)
         .env("LD_PRELOAD", preload)
         .env("ASAN_OPTIONS", library::sanitizer_options())
-        .env("HEDDLE_DIR", trace.path());
+        .env("HEDDLE_DIR", trace.resolved())
+        .env("HEDDLE_TRACE", trace.identity()?);
     args.less.tell(&mut command);
     args.modes.tell(&mut command);
     args.values.tell(&mut command);
@@ -97,6 +99,8 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         true => switches::start(&claim, &shown).inspect_err(|_| _ = trace.discard())?,
         false => None,
     };
+    // A program's exit code is not withheld because nobody reads what we say.
+    patience::ends(Duration::from_secs(1));
     // It maps files of the trace.
     cut_short::ends_with(run::code_at_end);
     let place = claim.place();
@@ -106,7 +110,15 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         values: args.values.clone(),
         coroutines: args.modes.plans_coroutines(),
     };
-    let planning = planning::start(&place, wanted).inspect_err(|_| _ = trace.discard())?;
+    let planning = match planning::start(&place, &shown, wanted) {
+        Ok(planning) => planning,
+        Err(failure) => {
+            // Its files are gone, and closed, before the trace is removed.
+            drop(collecting.finish());
+            trace.discard();
+            return Err(failure);
+        }
+    };
     let ended = run::run(&mut command);
     if let Some(watching) = watching {
         watching.finish();
@@ -137,7 +149,12 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         )),
         _ => {}
     }
-    conclude(&trace, &shown, (&program, user), collected);
+    let about = About {
+        program: &program,
+        user,
+        killed: status.signal().is_some(),
+    };
+    conclude(&trace, &shown, about, collected);
     claim.release();
     Ok(exit_code(status))
 }
@@ -172,14 +189,19 @@ const COUNTED: u64 = 1 << 30;
 /// Bytes of an enter and an exit, by two.
 const BYTES_AN_EVENT: u64 = 12;
 
+/// The program, and how it ended.
+#[derive(Clone, Copy)]
+struct About<'a> {
+    program: &'a Path,
+    /// The user that it became.
+    user: Option<u32>,
+    /// By a signal.
+    killed: bool,
+}
+
 /// One line that says where the trace is. Whatever is wrong with the trace, the program's exit code
-/// stands. Beside the program is the user that it became.
-fn conclude(
-    trace: &Opened,
-    shown: &Path,
-    program: (&Path, Option<u32>),
-    collected: Result<Collected, Error>,
-) {
+/// stands.
+fn conclude(trace: &Opened, shown: &Path, program: About<'_>, collected: Result<Collected, Error>) {
     let (path, shown) = match trace.whereabouts() {
         Whereabouts::Here => (trace.path().to_owned(), shown.to_owned()),
         Whereabouts::Moved(path) => {
@@ -212,13 +234,8 @@ fn conclude(
     }
 }
 
-fn nothing(
-    trace: &Opened,
-    shown: &Path,
-    (program, user): (&Path, Option<u32>),
-    collected: &Collected,
-) {
-    let program = program.display();
+fn nothing(trace: &Opened, shown: &Path, about: About<'_>, collected: &Collected) {
+    let (program, user) = (about.program.display(), about.user);
     let untried = trace.discard();
     if let Some(why) = collected.why_lost {
         return error(format_args!(
@@ -232,6 +249,11 @@ fn nothing(
     }
     if untried && let Some(barred) = notes::barred(&collected.counts) {
         return unopened(program, &barred);
+    }
+    if untried && about.killed {
+        return error(format_args!(
+            "{program} made no recorded call before that signal; if it had run for a while, was it compiled with -finstrument-functions? `heddle flags` prints the flags to use"
+        ));
     }
     if untried {
         return error(format_args!(
@@ -281,7 +303,7 @@ fn tell(
     trace: &Trace,
     collected: &Collected,
     shown: &Path,
-    (program, user): (&Path, Option<u32>),
+    About { program, user, .. }: About<'_>,
 ) -> Result<(), Error> {
     let processes = trace.processes();
     let threads = || processes.iter().flat_map(|process| process.threads());

@@ -38,21 +38,22 @@ pub struct Wanted {
 }
 
 /// Starts to answer, if anything is wanted. To be called while the trace at `trace` is being
-/// collected, before the program begins.
-pub fn start(trace: &Path, wanted: Wanted) -> Result<Option<Planning>, Failure> {
+/// collected, before the program begins. The user calls it `shown`.
+pub fn start(trace: &Path, shown: &Path, wanted: Wanted) -> Result<Option<Planning>, Failure> {
     let has_patterns = wanted.less.patterns().next().is_some();
     if !has_patterns && !wanted.values.is_any() && !wanted.coroutines {
         return Ok(None);
     }
-    let failed = |error: Error| Failure::ours(format!("cannot begin to record: {error}"));
+    let failed = |error: Error| super::directory::refused(&error.renamed(trace, shown));
     let planner = Planner::begin(trace).map_err(failed)?;
     let wake = planner.waker().map_err(failed)?;
     let stop = Arc::new(AtomicBool::new(false));
-    let (stopped, trace) = (stop.clone(), trace.to_owned());
+    let (stopped, trace, shown) = (stop.clone(), trace.to_owned(), shown.to_owned());
     let work = move || {
         let mut modules = Modules::new(&trace, &wanted);
         let go_on = || !stopped.load(SeqCst);
-        planner.serve(AT_MOST, go_on, |module| modules.plan(module))?;
+        let served = planner.serve(AT_MOST, go_on, |module| modules.plan(module));
+        served.map_err(|error| error.renamed(&trace, &shown))?;
         Ok(modules.warnings())
     };
     let thread = std::thread::Builder::new()
