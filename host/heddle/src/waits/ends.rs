@@ -8,13 +8,7 @@ use heddle_trace_file::{Nanos, Process, Thread, Trace};
 /// --sched`). `None`: it lived when the trace ended, or was killed at a time that is not known.
 /// What of it cannot be read is said where its events are.
 pub fn process_ends(trace: &Trace) -> Vec<Option<Nanos>> {
-    let latest = |process: &Process| {
-        let threads = process.threads().iter();
-        threads
-            .map(|thread| thread.last().unwrap_or_default())
-            .max()
-    };
-    let end = trace.processes().iter().filter_map(latest).max();
+    let end = trace.processes().iter().filter_map(Process::last).max();
     // Where the switches cannot be read, that is said by those who show them.
     let lives = Lives::of(trace).unwrap_or_default();
     let killed = |process: &Process| {
@@ -23,8 +17,8 @@ pub fn process_ends(trace: &Trace) -> Vec<Option<Nanos>> {
         ends?.into_iter().max()
     };
     let ends = |process: &Process| match (process.replaced(), process.ended()) {
-        (true, _) => latest(process),
-        (false, true) => latest(process).filter(|_| latest(process) < end),
+        (true, _) => process.last(),
+        (false, true) => process.last().filter(|last| Some(*last) < end),
         (false, false) => killed(process).filter(|killed| Some(*killed) < end),
     };
     trace.processes().iter().map(ends).collect()
