@@ -1,7 +1,10 @@
 // A coroutine, and then a fiber, blocks its thread until another thread wakes it, while a second
-// one is ready all the time: that wake-up says nothing of the second one.
+// one is ready all the time: that wake-up says nothing of the second one. Neither does the
+// thread's own, as it gets a lock.
 #include <ucontext.h>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <coroutine>
 #include <exception>
@@ -58,6 +61,22 @@ task blocks(answer& gets) {
 }
 
 task is_ready() { co_await queued{}; }
+task is_behind() { co_await queued{}; }
+
+/// Gets a lock that another thread has for a while.
+__attribute__((noinline)) void gets_a_lock() {
+  std::mutex lock;
+  std::atomic<bool> has{false};
+  std::thread holder([&] {
+    std::lock_guard held(lock);
+    has = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  });
+  while (!has) std::this_thread::yield();
+  lock.lock();
+  lock.unlock();
+  holder.join();
+}
 
 ucontext_t caller, blocking, waiting;
 char stack_of_blocking[1 << 16], stack_of_waiting[1 << 16];
@@ -103,4 +122,8 @@ int main() {
   make(waiting, stack_of_waiting, sizeof stack_of_waiting, waits);
   swapcontext(&caller, &blocking);
   gives.join();
+  ready.clear();
+  is_behind();
+  gets_a_lock();
+  ready.front().resume();
 }

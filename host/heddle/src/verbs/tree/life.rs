@@ -607,12 +607,6 @@ impl Sink for Living<'_> {
 
     fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
         let time = event.time;
-        // The records of how a program exits are no part of what its strands do.
-        if let EventKind::Mark { .. }
-        | EventKind::Gap { .. }
-        | EventKind::Wait(_)
-        | EventKind::WaitEnded { .. } = event.kind
-        {}
         match event.kind {
             EventKind::Values(values) => self.waiting.take(thread, values),
             EventKind::Wake { number, .. } => {
@@ -621,9 +615,10 @@ impl Sink for Living<'_> {
             EventKind::Wait(wait) => {
                 self.woken.remove(&thread);
                 self.waits.remove(&thread);
-                // A strand that blocks its thread is woken for itself: the others that this thread
-                // runs may have been ready before.
-                let own = strand == StrandId::of_thread(strand.process(), thread);
+                // A strand that blocks its thread is woken for itself, and so is one that waits for
+                // a lock: the others that this thread runs may have been ready before.
+                let own = strand == StrandId::of_thread(strand.process(), thread)
+                    && !wait.kind.is_held();
                 let number = wait.number().filter(|_| own);
                 number.map(|number| self.waits.insert(thread, (number, time)));
             }
