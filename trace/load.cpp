@@ -162,7 +162,8 @@ long mark_trace(long trace) {
 
 namespace {
 
-/// Opens it, if it is ours and no link.
+/// Opens it, if it is ours and no link. `status` is what is there, also where that is another
+/// user's.
 long open_directory(struct stat& status) {
   const long fd = sys::open(loaded.directory, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   if (fd < 0) return fd;
@@ -178,13 +179,12 @@ long open_directory(struct stat& status) {
 }  // namespace
 
 long open_trace() {
-  struct stat status;
+  struct stat status {};
   const long fd = open_directory(status);
-  if (!loaded.identified || fd == -ENOENT || fd == -EMFILE || fd == -ENFILE) return fd;
-  if (fd >= 0 && status.st_dev == loaded.device && status.st_ino == loaded.inode) return fd;
+  if (!loaded.identified || (fd < 0 && status.st_ino == 0 && fd != -ENOTDIR)) return fd;
+  if (status.st_dev == loaded.device && status.st_ino == loaded.inode) return fd;
   if (fd >= 0) sys::close(fd);
-  // A directory of another user's that took its name is another one, too.
-  return fd >= 0 || fd == -ENOTDIR || fd == -EACCES ? -ESTALE : fd;
+  return -ESTALE;
 }
 
 long open_in_trace(const char* name, int flags, unsigned mode) {

@@ -1,7 +1,7 @@
 // started FILE: writes into FILE what it was started with: whether SIGPIPE and SIGCHLD are ignored,
-// and which of its first three descriptors are open. Then waits until FILE.go is there, if
-// FILE.wait is, makes calls, and writes into FILE.done how often it has slept or waited. Returns 7.
-// If FILE.late is there, a child does the latter, for which it does not wait.
+// and which of its first three descriptors are open, when it has made a call. Then waits until
+// FILE.go is there, if FILE.wait is, makes more, and writes into FILE.done how often it has slept
+// or waited. Returns 7. If FILE.late is there, a child does the latter, for which it does not wait.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,15 +29,15 @@ PLAIN int main(int count, char** arguments) {
   snprintf(go, sizeof go, "%s.go", arguments[1]);
   snprintf(late, sizeof late, "%s.late", arguments[1]);
   snprintf(done, sizeof done, "%s.done", arguments[1]);
+  const int is_late = access(late, F_OK) == 0;
+  if (!is_late) leaf();
   FILE* file = fopen(arguments[1], "w");
   if (file == NULL) return 3;
   fprintf(file, "pipe %d child %d open %d %d %d\n", is_ignored(SIGPIPE), is_ignored(SIGCHLD),
           open[0], open[1], open[2]);
   if (fclose(file) != 0) return 4;
-  const int is_late = access(late, F_OK) == 0;
   // A process that has made calls records a child as soon as it forks.
   if (is_late && fork() != 0) return 7;
-  if (!is_late) leaf();
   while (access(wait, F_OK) == 0 && access(go, F_OK) != 0) usleep(1000);
   for (int i = 0; i < 3000000; ++i) leaf();
   struct rusage usage;
