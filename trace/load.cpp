@@ -60,12 +60,21 @@ std::uint64_t number(const char* digits) {
   return value;
 }
 
-/// `device:inode` of the directory that heddle record has made.
-void read_identity(const char* text) {
-  loaded.device = number(text);
+/// Reads a number and the colon behind it; false: there is none.
+bool read_number(const char*& text, std::uint64_t& found) {
+  found = number(text);
   while (*text >= '0' && *text <= '9') ++text;
-  if (*text != ':') return;
-  loaded.inode = number(text + 1);
+  return *text++ == ':';
+}
+
+/// `device:inode:path` of the directory that heddle record has made. Where a program names another
+/// one, that is no trace of heddle record's.
+void read_identity(const char* text, const char* directory) {
+  std::uint64_t device = 0, inode = 0;
+  if (!read_number(text, device) || !read_number(text, inode)) return;
+  if (!equal(text, directory)) return;
+  loaded.device = device;
+  loaded.inode = inode;
   loaded.identified = true;
 }
 
@@ -239,7 +248,8 @@ void load() {
     Text text(loaded.directory, sizeof loaded.directory);
     if (*directory != '/') text << loaded.working << '/';
     text << directory;
-    if (const char* const identity = value_of(Variable::kIdentity)) read_identity(identity);
+    const char* const identity = value_of(Variable::kIdentity);
+    if (identity != nullptr) read_identity(identity, directory);
     if (!loaded.identified) follow_link();
   }
   const char* clock = value_of(Variable::kClock);

@@ -164,8 +164,9 @@ TEST_CASE("a process joins only the trace that it was started for") {
     return std::to_string(device) + ":" + std::to_string(inode);
   };
   const std::string right = identity(status.st_dev, status.st_ino);
-  const auto start = [](const fs::path& directory, const std::string& expected) {
-    const auto tell = [&] { setenv("HEDDLE_TRACE", expected.c_str(), 1); };
+  const auto start = [](const fs::path& directory, const std::string& expected,
+                        const fs::path& told) {
+    const auto tell = [&] { setenv("HEDDLE_TRACE", (expected + ":" + told.string()).c_str(), 1); };
     const Outcome outcome =
         run({.arguments = {"recursion"}, .trace = directory.string(), .in_child = tell});
     CHECK(outcome.exit_code == 0);
@@ -176,15 +177,18 @@ TEST_CASE("a process joins only the trace that it was started for") {
   const std::string another = "it is another directory than the one that recording began in";
   for (const auto& wrong :
        {identity(status.st_dev, status.st_ino + 1), identity(status.st_dev + 1, status.st_ino)}) {
-    CHECK(start(trace, wrong).find(another) != std::string::npos);
+    CHECK(start(trace, wrong, trace).find(another) != std::string::npos);
   }
-  CHECK(start(link, right).find(another) != std::string::npos);
+  CHECK(start(link, right, link).find(another) != std::string::npos);
   CHECK(fs::is_empty(trace));
-  CHECK(start(none, right).find("no such directory") != std::string::npos);
+  CHECK(start(none, right, none).find("no such directory") != std::string::npos);
   CHECK_FALSE(fs::exists(none));
+  // A program may name another directory than heddle record's.
+  CHECK(start(none, right, trace) == "");
+  CHECK(read_trace(none).at(0).enters() == 23);
   // The right one is heddle record's, which has marked it.
   std::ofstream(trace / "heddle") << "heddle trace 3\n";
-  CHECK(start(trace, right) == "");
+  CHECK(start(trace, right, trace) == "");
   CHECK(read_trace(trace).at(0).enters() == 23);
 }
 

@@ -733,7 +733,8 @@ fn record_hands_down_which_directory_it_made() {
     std::os::unix::fs::symlink("kept", path.join("link")).unwrap();
     let about = fs::metadata(path.join("kept")).unwrap();
     let kept = fs::canonicalize(path.join("kept")).unwrap();
-    let expected = format!("{} {}:{}\n", kept.display(), about.dev(), about.ino());
+    let (kept, about) = (kept.display(), (about.dev(), about.ino()));
+    let expected = format!("{kept} {}:{}:{kept}\n", about.0, about.1);
     let show = ["-o", "link", "sh", "-c", "echo $HEDDLE_DIR $HEDDLE_TRACE"];
     record(path, &show).success().stdout(expected);
 }

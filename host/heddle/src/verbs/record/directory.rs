@@ -57,10 +57,12 @@ impl Opened {
     }
 
     /// What tells it from all that may have its name later, for the recorder.
-    pub fn identity(&self) -> Result<String, Failure> {
+    pub fn identity(&self) -> Result<OsString, Failure> {
         let about = self.directory.metadata();
         let about = about.map_err(failed("look at", &self.path))?;
-        Ok(format!("{}:{}", about.dev(), about.ino()))
+        let mut identity = OsString::from(format!("{}:{}:", about.dev(), about.ino()));
+        identity.push(self.resolved());
+        Ok(identity)
     }
 
     /// Where it is now.
