@@ -99,13 +99,13 @@ pub(crate) fn suspension_points(
         // where the function begins.
         let within = own.clone().filter(|own| {
             let inside = |(first, last)| first < own.line && own.line < last;
-            // All of a body of one line is on that.
-            let only = |(first, last)| first == own.line && own.line == last;
-            ends.is_some_and(only) || ends.is_some_and(inside) && !wrong.contains(&own.line)
+            ends.is_some_and(inside) && !wrong.contains(&own.line)
         });
+        // All of a body of one line is on that, and so does not tell what is awaited.
+        let is_only = |own: &SourceLine| ends == Some((own.line, own.line));
         let begins = ends.is_some_and(|(first, _)| own.as_ref().is_some_and(|it| it.line == first));
         let at_an_end = index <= INITIAL || (Some(index) == last && begins);
-        let own = own.filter(|_| at_an_end || within.is_some());
+        let own = own.filter(|own| at_an_end || within.is_some() || is_only(own));
         let (name, line) = match found {
             Some(Awaited { name, line }) => (Some(name), own.or(line)),
             None => {
