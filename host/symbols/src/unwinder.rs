@@ -90,9 +90,15 @@ mod tests {
         assert_eq!(caught.unwrap_err().downcast_ref(), Some(&7));
     }
 
+    #[inline(never)]
+    fn captures() -> String {
+        std::backtrace::Backtrace::force_capture().to_string()
+    }
+
     #[test]
     fn backtraces_reach_main() {
-        let frames = std::backtrace::Backtrace::force_capture().to_string();
-        assert!(frames.contains("backtraces_reach_main"), "{frames}");
+        let frames = captures();
+        assert!(frames.contains("tests::captures"), "{frames}");
+        assert!(frames.contains("run_test"), "{frames}");
     }
 }

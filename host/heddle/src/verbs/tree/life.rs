@@ -617,8 +617,8 @@ impl Sink for Living<'_> {
                 self.waits.remove(&thread);
                 // A strand that blocks its thread is woken for itself, and so is one that waits for
                 // a lock: the others that this thread runs may have been ready before.
-                let own = strand == StrandId::of_thread(strand.process(), thread)
-                    && !wait.kind.is_held();
+                let own =
+                    strand == StrandId::of_thread(strand.process(), thread) && !wait.kind.is_held();
                 let number = wait.number().filter(|_| own);
                 number.map(|number| self.waits.insert(thread, (number, time)));
             }
