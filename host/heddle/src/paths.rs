@@ -162,12 +162,24 @@ pub struct Paths<'a> {
     roots: HashMap<(Kind, Named), u32>,
     /// One strand of each root.
     examples: Vec<(u32, Strand)>,
-    /// By slot: the root, and the open calls.
-    lives: Vec<(u32, Vec<u32>)>,
+    /// By slot.
+    lives: Vec<Live>,
+    /// Open calls of coroutines, by slot and thread, with which another thread has gone on before
+    /// the call returned by which they were given to that.
+    aside: FxHashMap<(u32, usize), Vec<u32>>,
     pub deep: u64,
 }
 
 const UNKNOWN: u32 = u32::MAX;
+
+/// A strand.
+#[derive(Default)]
+struct Live {
+    root: u32,
+    open: Vec<u32>,
+    /// The thread on which the latest activation began, of a coroutine.
+    thread: usize,
+}
 
 impl<'a> Paths<'a> {
     /// Of no call yet.
@@ -181,6 +193,7 @@ impl<'a> Paths<'a> {
             roots: HashMap::new(),
             examples: Vec::new(),
             lives: Vec::new(),
+            aside: FxHashMap::default(),
             deep: 0,
         }
     }
@@ -242,7 +255,7 @@ impl<'a> Paths<'a> {
         if slot >= self.lives.len() {
             self.lives.resize_with(slot + 1, Default::default);
         }
-        self.lives[slot].0 = root;
+        self.lives[slot].root = root;
     }
 
     fn add(&mut self, path: u32, span: &Span) {
@@ -276,7 +289,7 @@ impl<'a> Paths<'a> {
 
     /// The strand has ended.
     pub fn ends(&mut self, strand: &Strand) {
-        let root = self.lives[strand.slot as usize].0;
+        let root = self.lives[strand.slot as usize].root;
         self.paths[root as usize].calls += 1;
         self.had_no_calls(strand);
     }
@@ -284,13 +297,32 @@ impl<'a> Paths<'a> {
     /// A call of the function with this number begins.
     #[inline]
     pub fn called(&mut self, slot: u32, function: u32) {
-        let (root, open) = &self.lives[slot as usize];
+        let Live { root, open, .. } = &self.lives[slot as usize];
         let around = open.last().copied().unwrap_or(*root);
         let path = match self.paths[around as usize].latest {
             (latest, path) if latest == function && open.len() < DEEPEST => path,
             _ => self.another(around, open.len(), function),
         };
-        self.lives[slot as usize].1.push(path);
+        self.lives[slot as usize].open.push(path);
+    }
+
+    /// What follows is of the strand's activation on this thread, which `begins` or is open.
+    #[inline]
+    fn turn_to(&mut self, slot: u32, thread: usize, begins: bool) {
+        let live = &mut self.lives[slot as usize];
+        if live.thread == thread || (!begins && self.aside.is_empty()) {
+            return;
+        }
+        let open = match (begins, self.aside.remove(&(slot, thread))) {
+            (true, _) => Vec::new(),
+            (false, Some(open)) => open,
+            (false, None) => return,
+        };
+        let other = std::mem::replace(&mut live.open, open);
+        if !other.is_empty() {
+            self.aside.insert((slot, live.thread), other);
+        }
+        live.thread = thread;
     }
 
     /// The path of a function's calls within those of `around`, of which there are so many.
@@ -315,7 +347,7 @@ impl<'a> Paths<'a> {
     /// The innermost call ends.
     #[inline]
     pub fn left(&mut self, slot: u32, span: &Span) {
-        let open = &mut self.lives[slot as usize].1;
+        let open = &mut self.lives[slot as usize].open;
         let Some(path) = open.pop() else { return };
         if open.len() < DEEPEST {
             self.add(path, span);
@@ -402,10 +434,12 @@ impl Sink for Paths<'_> {
 
     fn enter(&mut self, call: &Call) {
         let function = self.function(call);
+        self.turn_to(call.slot, call.thread, call.body);
         self.called(call.slot, function);
     }
 
     fn leave(&mut self, span: &StrandSpan) {
+        self.turn_to(span.slot, span.thread, false);
         self.left(span.slot, &span.span);
     }
 
@@ -416,6 +450,9 @@ impl Sink for Paths<'_> {
 
 impl Filterable for Paths<'_> {
     fn had_no_calls(&mut self, strand: &Strand) {
-        self.lives[strand.slot as usize].1.clear();
+        self.lives[strand.slot as usize].open.clear();
+        if !self.aside.is_empty() {
+            self.aside.retain(|&(slot, _), _| slot != strand.slot);
+        }
     }
 }

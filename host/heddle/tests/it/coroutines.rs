@@ -1,7 +1,8 @@
 //! Coroutines' frames, as a trace has them, in what the commands print.
 
-#[allow(dead_code, reason = "other tests use the rest")]
 use crate::common::{Program, heddle};
+#[allow(dead_code, reason = "other tests use the rest")]
+use crate::graph::words;
 use heddle_trace_file::write::ThreadWriter;
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -428,4 +429,40 @@ fn a_coroutine_is_suspended_between_its_ramp_and_its_end_and_all_tell_the_same()
             life.what
         );
     }
+}
+
+/// A thread goes on with a coroutine while the call has not returned by which another one gave it
+/// away: what it calls is not within that call.
+#[test]
+fn a_coroutine_that_goes_on_elsewhere_calls_within_its_new_activation() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let (program, [main, actor, _]) = compiled(path);
+    let leaf = program.place("_Z4leafi");
+    let mut process = program.process(&path.join("heddle.trace"));
+    for (thread, [begins, calls, returns, ends]) in
+        [(0, [100, 200, 900, 1000]), (1, [300, 400, 500, 600])]
+    {
+        let sp = 900 + 0x1_0000 * thread;
+        let mut thread = process.thread(4711 + thread as u32, "app");
+        thread
+            .enter(0, main, 0, sp)
+            .capture(actor, FRAME, Some(if begins == 100 { 2 } else { 4 }))
+            .enter(begins, actor, main + 9, sp - 100)
+            .enter(calls, leaf, actor + 9, sp - 200)
+            .exit(returns, leaf, 0, sp - 200)
+            .exit(ends, actor, 0, sp - 100)
+            .exit(2000, main, 0, sp)
+            .finish()
+            .unwrap();
+    }
+    process.finish().unwrap();
+    let graph = heddle(path).arg("graph").assert().success();
+    let graph = String::from_utf8(graph.get_output().stdout.clone()).unwrap();
+    let rows = words(&graph);
+    let expected = [
+        "1.200 µs 400 ns 2 leaf(int) [resume]",
+        "800 ns 800 ns 2 leaf(int)",
+    ];
+    assert_eq!(rows[rows.len() - 2..], expected, "{graph}");
 }
