@@ -291,8 +291,8 @@ fn one(
     }
     writeln!(
         out,
-        "  ran          {} times on {}: {} elapsed, {} more in children; suspended {}",
-        strand.activations,
+        "  ran          {} on {}: {} elapsed, {} more in children; suspended {}",
+        notes::counted(strand.activations, "time"),
         notes::counted(strand.threads.into(), "thread"),
         strand.running,
         strand.children,
