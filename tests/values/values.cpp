@@ -220,8 +220,12 @@ CALLED long half(int at, __int128 value) {
 CALLED long perhaps(Alone value, long at) {
   effects = effects + value.value;
   switch (effects) {
-    case -1: effects = 1; break;
-    case -2: value.value = 4892; break;
+    case -1:
+      effects = 1;
+      break;
+    case -2:
+      value.value = 4892;
+      break;
   }
   effects = effects + at;
   return at;

@@ -50,8 +50,12 @@ struct alone {
 __attribute__((noipa)) long perhaps(struct alone value, long at) {
   effects = effects + value.value;
   switch (effects) {
-    case -1: effects = 1; break;
-    case -2: value.value = 4892; break;
+    case -1:
+      effects = 1;
+      break;
+    case -2:
+      value.value = 4892;
+      break;
   }
   effects = effects + at;
   return at;
