@@ -55,12 +55,10 @@ pub fn await_suspend(
             Some(_) => {}
             None if !step.always => return None,
             None => {
-                // The debug information of shared code is of one place. All are of one type if the
-                // coroutine has no other.
-                let all = || lines.map(|lines| lines.inlined(flow.range(), MEMBER));
-                let is_only = || all().is_some_and(|all| all.iter().all(|it| it.2 == name));
+                // The debug information of shared code is of one place, and others may await what
+                // leaves no code, as `std::suspend_always`.
                 let is_called = step.instruction.flow_control() == FlowControl::Call;
-                if !step.alone && !is_called && !is_only() {
+                if !step.alone && !is_called {
                     return None;
                 }
                 found = Some(Awaited { name, line });

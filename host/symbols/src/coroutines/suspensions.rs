@@ -14,7 +14,7 @@ use super::flow::Flow;
 use crate::SymbolTable;
 use crate::lines::{Lines, SourceLine};
 use object::{Object, ObjectSection, SectionKind};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 /// The code that runs a coroutine, in the file's own address space.
@@ -85,6 +85,14 @@ pub(crate) fn suspension_points(
         .clearings()
         .filter_map(|at| Some(lines?.find(at)?.line));
     let wrong = wrong.chain(cleared).collect::<HashSet<_>>();
+    // The suspension points on each line; a line is that of what is inlined there if it has one.
+    let mut on_line: HashMap<u32, HashSet<u16>> = HashMap::new();
+    for (index, _, own, _) in &found {
+        let (Some(own), Some(index)) = (own, index) else {
+            continue;
+        };
+        on_line.entry(own.line).or_default().insert(*index);
+    }
     let mut points: BTreeMap<u16, Point> = BTreeMap::new();
     let mut doubtful = HashSet::new();
     let mut before = body.code.start;
@@ -109,7 +117,9 @@ pub(crate) fn suspension_points(
         let (name, line) = match found {
             Some(Awaited { name, line }) => (Some(name), own.or(line)),
             None => {
-                let name = lines.zip(within);
+                let alone =
+                    |own: &SourceLine| on_line.get(&own.line).is_some_and(|it| it.len() == 1);
+                let name = lines.zip(within.filter(alone).filter(|_| !at_an_end));
                 let name = name.and_then(|(lines, own)| same_line(lines, between, at, own.line));
                 (name, own)
             }
