@@ -140,6 +140,20 @@ impl<'a> Addresses<'a> {
         }
     }
 
+    /// The address of a function that destroys coroutines. Of several modules that explain these
+    /// low bits it is in the one that was loaded first: the program, rather than a library, has
+    /// coroutines.
+    pub fn destroyer(&mut self, low: u32) -> Addr {
+        let explains = |index: &usize| {
+            let text = &self.modules.get(*index)?.text;
+            let size = text.end.0.saturating_sub(text.start.0);
+            let behind = u64::from(low.wrapping_sub(text.start.0 as u32));
+            (behind < size).then(|| Addr(text.start.0 + behind))
+        };
+        let first = self.loaded.iter().find_map(explains);
+        first.unwrap_or_else(|| self.function(low))
+    }
+
     #[cold]
     fn change(&mut self, now: Ticks) {
         let mut unloaded = false;
@@ -205,6 +219,19 @@ mod tests {
             rate: Rate::NANOSECOND,
         };
         Modules::parse("modules".as_ref(), text.as_bytes(), line).unwrap()
+    }
+
+    #[test]
+    fn what_destroys_coroutines_is_the_programs_where_a_library_has_the_same_low_bits() {
+        let modules = modules(
+            "load 10 560b69aca000 560b69ad0000 560b69acb000 560b69acd000 0 - /app\n\
+             load 10 7f7369a00000 7f7369c1a000 7f7369a99000 7f7369b9a000 0 - /library\n",
+        );
+        let mut addresses = Addresses::new(&modules);
+        addresses.advance(Ticks(10));
+        assert_eq!(addresses.destroyer(0x69ac_b810), Addr(0x560b_69ac_b810));
+        assert_eq!(addresses.destroyer(0x69ac_d000), Addr(0x7f73_69ac_d000));
+        assert_eq!(addresses.function(0x69ac_b810), Addr(0x7f73_69ac_b810));
     }
 
     #[test]

@@ -427,7 +427,7 @@ impl<'a> Events<'a> {
             }
             kind::FRAME_FREED => {
                 self.addresses.advance(self.latest);
-                let (frame, destroyer) = (record.word(2)?, self.addresses.function(record.high));
+                let (frame, destroyer) = (record.word(2)?, self.addresses.destroyer(record.high));
                 let frame = Addr(frame);
                 (Way::default(), EventKind::FrameFreed { frame, destroyer })
             }
@@ -436,7 +436,7 @@ impl<'a> Events<'a> {
                 let Some(frame) = CoroutineFrame::from_word(record.word(2)?) else {
                     return Ok(None);
                 };
-                let destroyer = self.addresses.function(record.high);
+                let destroyer = self.addresses.destroyer(record.high);
                 (Way::default(), EventKind::FrameLeft { frame, destroyer })
             }
             kind::STACK_MADE => {
