@@ -45,7 +45,7 @@ pub struct Names<'a> {
     suspensions: HashMap<(PathBuf, Addr, u16), Option<Option<Addr>>>,
     /// Types of awaiters, likewise.
     awaiters: HashMap<(PathBuf, Addr, u16), Option<Rc<str>>>,
-    /// Of threads, by process and index.
+    /// The names that are printed of threads, by process and index.
     threads: FxHashMap<(usize, usize), Rc<str>>,
     /// By process, return address and generation.
     last_calls: FxHashMap<(usize, Addr, u32), Option<Option<Addr>>>,
@@ -137,7 +137,7 @@ impl<'a> Names<'a> {
         all
     }
 
-    /// What is printed of the thread with this index in its process: its name, and the number of
+    /// The name that is printed of the thread with this index in its process, with the number of
     /// its strand where another thread of that process has the same name. A thread that is not
     /// named has that of the program.
     pub fn thread(&mut self, trace: &Trace, process: usize, index: usize) -> Rc<str> {

@@ -469,7 +469,7 @@ pub fn gap(why: Why, events: Option<u64>) -> String {
     format!("{events} missing: {why}")
 }
 
-/// When what could not be copied can be.
+/// The condition under which `heddle recover` can copy what could not be copied now.
 fn when_to_recover(trouble: &Error) -> &'static str {
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     match trouble {

@@ -162,7 +162,7 @@ pub struct Paths<'a> {
     roots: HashMap<(Kind, Named), u32>,
     /// One strand of each root.
     examples: Vec<(u32, Strand)>,
-    /// By slot.
+    /// The strands, by slot.
     lives: Vec<Live>,
     /// Open calls of coroutines, by slot and thread, with which another thread has gone on before
     /// the call returned by which they were given to that.
@@ -306,7 +306,8 @@ impl<'a> Paths<'a> {
         self.lives[slot as usize].open.push(path);
     }
 
-    /// What follows is of the strand's activation on this thread, which `begins` or is open.
+    /// The calls that follow belong to the strand's activation on this thread, which `begins` now
+    /// or is open.
     #[inline]
     fn turn_to(&mut self, slot: u32, thread: usize, begins: bool) {
         let live = &mut self.lives[slot as usize];

@@ -28,8 +28,8 @@ pub fn allows() -> bool {
     has_room
 }
 
-/// Whether stderr takes [`PIECE`] bytes within so many ms. What is no pipe or socket does.
-/// Async-signal-safe.
+/// Whether stderr takes [`PIECE`] bytes within so many ms. A file or a terminal always does. This
+/// function is async-signal-safe.
 pub fn has_room(milliseconds: i32) -> bool {
     let mut about = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: room for the answer, which is read where there is one.

@@ -49,8 +49,8 @@ pub struct Blocked {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Has {
     Thread(HoldingThread),
-    /// Nobody is known to: this thread took a semaphore last of which no V tells whether it is used
-    /// as a lock.
+    /// Nobody is known to have it. This thread took the semaphore last, and no V operation tells
+    /// whether the program uses that as a lock.
     Taker(HoldingThread),
     /// A thread that the fork has not copied had it then: its name in the process that forked.
     Uncopied(String),

@@ -422,8 +422,8 @@ impl<'a> Collect<'a> {
         (!still || has_given_up(error)).then_some(Look::Waited)
     }
 
-    /// What a holder did all through a wait that has ended at this time, and in which no event of
-    /// it says that it waited: the kernel may say that it was blocked.
+    /// Says what the holder did during a wait that ended at this time. No event of the holder says
+    /// that it waited then, but the kernel may say that it was blocked.
     fn ran(&self, open: &Open, holder: usize, time: Nanos) -> Option<Look> {
         let tid = self.trace.processes()[self.process].threads()[holder].tid();
         let let_go = open.let_go.unwrap_or(time);

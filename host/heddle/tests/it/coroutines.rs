@@ -218,8 +218,8 @@ fn a_thread_runs_what_it_resumes_though_another_has_gone_on() {
     assert_eq!(pauses, [rested, left].map(|(from, to)| (Some(from), to)));
 }
 
-/// What is told of a coroutine's life, by what its thread does within `main`, and another thread:
-/// how often it ran, when it died, and its pauses.
+/// A coroutine's life: what its thread and another thread do within `main`, and the facts that all
+/// verbs must tell then: how often it ran, when it died, and its pauses.
 struct Life {
     what: &'static str,
     does: fn(&mut ThreadWriter, &Places),

@@ -78,7 +78,7 @@ fn a_thread_s_sleep_is_not_the_coroutine_s_that_it_ran_before() {
             .filter(|row| filter.is_empty() || row[1] == "thread app");
         assert!(kernel.iter().eq(expected), "{filter:?}: {waits:?}");
     }
-    // As the report has it.
+    // `report --by sched` tells the same.
     let (report, _) = said(path, &["report", "--by", "sched", "--format", "csv"]);
     let sleeps = lines_with(&report, "usleep");
     assert!(sleeps[0].contains("thread"), "{report}");

@@ -504,7 +504,7 @@ mod tests {
                 "{said}"
             );
             assert!(path.join("45").exists() && !path.join("control").exists());
-            // Nor is what a link of that name leads to.
+            // A directory that a link of that name leads to is not removed either.
             let old = scratch.path().join("trace.old");
             let elsewhere = scratch.path().join("elsewhere");
             fs::remove_file(&kept).unwrap();
