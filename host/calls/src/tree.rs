@@ -65,55 +65,150 @@ pub enum TreeError {
 }
 
 /// The calls of one strand, as they begin and end.
+///
+/// Another thread may go on with a coroutine before the call has returned that gave it away: then
+/// calls of two activations are open, and those of the later one come behind those of the other.
 #[derive(Clone, Debug)]
 pub struct Growing {
+    latest: Activation,
+    /// Those that began before it, and have not ended, in that order.
+    before: Vec<Activation>,
+    /// Whether calls belong to one of these, and to which.
+    at: Option<usize>,
+}
+
+/// The calls of an activation.
+#[derive(Clone, Debug)]
+struct Activation {
+    thread: usize,
     /// The finished children of every open call, below them those of no call at all.
     open: Vec<(u32, Vec<Node>)>,
+}
+
+impl Activation {
+    fn on(thread: usize) -> Self {
+        Activation {
+            thread,
+            open: vec![(0, Vec::new())],
+        }
+    }
+
+    /// The calls that no call made, of those that have ended.
+    fn roots(mut self) -> Vec<Node> {
+        self.open.truncate(1);
+        self.open.pop().map(|(_, roots)| roots).unwrap_or_default()
+    }
+
+    /// Puts calls in front of its own.
+    fn follows(&mut self, mut calls: Vec<Node>) {
+        if let Some((_, own)) = self.open.first_mut() {
+            std::mem::swap(own, &mut calls);
+            for call in calls {
+                push(own, call);
+            }
+        }
+    }
 }
 
 impl Default for Growing {
     /// No call yet.
     fn default() -> Self {
         Growing {
-            open: vec![(0, Vec::new())],
+            latest: Activation::on(0),
+            before: Vec::new(),
+            at: None,
         }
     }
 }
 
 impl Growing {
+    /// The calls that follow belong to the activation on this thread, which `begins` or is open.
+    #[inline]
+    pub fn turn_to(&mut self, thread: usize, begins: bool) {
+        if self.now().thread != thread && (begins || !self.before.is_empty()) {
+            self.turn(thread, begins);
+        }
+    }
+
+    fn turn(&mut self, thread: usize, begins: bool) {
+        if begins {
+            self.at = None;
+            if self.latest.open.len() > 1 {
+                let before = std::mem::replace(&mut self.latest, Activation::on(thread));
+                self.before.push(before);
+            }
+            self.latest.thread = thread;
+        } else if self.latest.thread == thread {
+            self.at = None;
+        } else if let Some(at) = self.before.iter().position(|of| of.thread == thread) {
+            self.at = Some(at);
+        }
+    }
+
+    fn now(&mut self) -> &mut Activation {
+        match self.at.and_then(|at| self.before.get_mut(at)) {
+            Some(before) => before,
+            None => &mut self.latest,
+        }
+    }
+
     /// A call with this label begins.
     ///
     /// # Errors
     /// [`TreeError::TooDeep`].
     pub fn enter(&mut self, label: u32) -> Result<(), TreeError> {
-        if self.open.len() > DEEPEST {
+        let open = &mut self.now().open;
+        if open.len() > DEEPEST {
             return Err(TreeError::TooDeep);
         }
-        self.open.push((label, Vec::new()));
+        open.push((label, Vec::new()));
         Ok(())
     }
 
     /// The label of the innermost call.
     pub fn label(&self) -> u32 {
-        self.open.last().map_or(0, |(label, _)| *label)
+        let now = self.at.and_then(|at| self.before.get(at));
+        let now = now.unwrap_or(&self.latest);
+        now.open.last().map_or(0, |(label, _)| *label)
     }
 
     /// Names the innermost call anew.
     pub fn relabel(&mut self, label: u32) {
-        if let Some((of_call, _)) = self.open.last_mut() {
+        if let Some((of_call, _)) = self.now().open.last_mut() {
             *of_call = label;
         }
     }
 
     /// The innermost call ends.
     pub fn leave(&mut self, span: &Span) {
-        close(&mut self.open, span);
+        close(&mut self.now().open, span);
+        if let Some(at) = self.at
+            && self.before[at].open.len() < 2
+        {
+            let ended = self.before.remove(at).roots();
+            self.at = None;
+            let behind = self.before.get_mut(at).unwrap_or(&mut self.latest);
+            behind.follows(ended);
+        }
     }
 
     /// The calls that no call of the strand made, of those that have ended.
-    pub fn roots(mut self) -> Vec<Node> {
-        self.open.truncate(1);
-        self.open.pop().map(|(_, roots)| roots).unwrap_or_default()
+    pub fn roots(self) -> Vec<Node> {
+        let all = self.before.into_iter().chain([self.latest]);
+        all.fold(Vec::new(), |mut roots, activation| {
+            for call in activation.roots() {
+                push(&mut roots, call);
+            }
+            roots
+        })
+    }
+}
+
+/// Puts a call behind these, or counts it with the last one.
+fn push(calls: &mut Vec<Node>, call: Node) {
+    match calls.last_mut() {
+        Some(previous) if previous.same_shape(&call) => previous.merge(call),
+        _ => calls.push(call),
     }
 }
 
@@ -141,8 +236,5 @@ fn close(open: &mut Vec<(u32, Vec<Node>)>, span: &Span) {
         open,
         children,
     };
-    match siblings.last_mut() {
-        Some(previous) if previous.same_shape(&node) => previous.merge(node),
-        _ => siblings.push(node),
-    }
+    push(siblings, node);
 }

@@ -171,11 +171,12 @@ struct Trees<'a> {
 impl Sink for Trees<'_> {
     fn enter(&mut self, call: &StrandCall) {
         let given = self.waiting.of_enter(call);
+        let growing = self.open.entry(call.strand).or_default();
+        growing.turn_to(call.thread, call.depth == 0);
         // What runs a coroutine is no call of it, but the coroutine itself.
         if call.body {
             return;
         }
-        let growing = self.open.entry(call.strand).or_default();
         let parent = call.around.filter(|_| call.depth > 0);
         let names = &mut self.names.borrow_mut();
         let mut label = self.labels.number(names, call, parent);
@@ -195,6 +196,7 @@ impl Sink for Trees<'_> {
         if !span.body
             && let Some(growing) = self.open.get_mut(&span.strand)
         {
+            growing.turn_to(span.thread, false);
             let names = &mut self.names.borrow_mut();
             let process = span.strand.process();
             let time = span.span.exit;

@@ -1,6 +1,7 @@
 //! The `heddle` command as a library: what its program runs, and what its manual pages are made
 //! from.
 
+mod aside;
 mod by_slot;
 mod calls_of;
 mod cells;
@@ -16,6 +17,7 @@ mod memory;
 mod names;
 mod notes;
 mod number_arg;
+mod open_calls;
 mod output;
 mod paths;
 mod patience;

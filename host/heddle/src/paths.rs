@@ -1,5 +1,6 @@
 //! Calls added up by the calls that they are in.
 
+use crate::aside::Aside;
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, Pattern, decode};
 use crate::names::{Names, printable};
 use heddle_calls::{Functions, Key, Loose, Span, Wanted};
@@ -164,9 +165,7 @@ pub struct Paths<'a> {
     examples: Vec<(u32, Strand)>,
     /// The strands, by slot.
     lives: Vec<Live>,
-    /// Open calls of coroutines, by slot and thread, with which another thread has gone on before
-    /// the call returned by which they were given to that.
-    aside: FxHashMap<(u32, usize), Vec<u32>>,
+    aside: Aside<Vec<u32>>,
     pub deep: u64,
 }
 
@@ -177,8 +176,8 @@ const UNKNOWN: u32 = u32::MAX;
 struct Live {
     root: u32,
     open: Vec<u32>,
-    /// The thread on which the latest activation began, of a coroutine.
-    thread: usize,
+    /// The thread of the activation that `open` is of, of a coroutine.
+    thread: u32,
 }
 
 impl<'a> Paths<'a> {
@@ -193,7 +192,7 @@ impl<'a> Paths<'a> {
             roots: HashMap::new(),
             examples: Vec::new(),
             lives: Vec::new(),
-            aside: FxHashMap::default(),
+            aside: Aside::default(),
             deep: 0,
         }
     }
@@ -311,19 +310,8 @@ impl<'a> Paths<'a> {
     #[inline]
     fn turn_to(&mut self, slot: u32, thread: usize, begins: bool) {
         let live = &mut self.lives[slot as usize];
-        if live.thread == thread || (!begins && self.aside.is_empty()) {
-            return;
-        }
-        let open = match (begins, self.aside.remove(&(slot, thread))) {
-            (true, _) => Vec::new(),
-            (false, Some(open)) => open,
-            (false, None) => return,
-        };
-        let other = std::mem::replace(&mut live.open, open);
-        if !other.is_empty() {
-            self.aside.insert((slot, live.thread), other);
-        }
-        live.thread = thread;
+        let now = (&mut live.thread, &mut live.open);
+        self.aside.turn_to(slot, now, thread, begins);
     }
 
     /// The path of a function's calls within those of `around`, of which there are so many.
@@ -435,7 +423,7 @@ impl Sink for Paths<'_> {
 
     fn enter(&mut self, call: &Call) {
         let function = self.function(call);
-        self.turn_to(call.slot, call.thread, call.body);
+        self.turn_to(call.slot, call.thread, call.depth == 0);
         self.called(call.slot, function);
     }
 
@@ -452,8 +440,6 @@ impl Sink for Paths<'_> {
 impl Filterable for Paths<'_> {
     fn had_no_calls(&mut self, strand: &Strand) {
         self.lives[strand.slot as usize].open.clear();
-        if !self.aside.is_empty() {
-            self.aside.retain(|&(slot, _), _| slot != strand.slot);
-        }
+        self.aside.forget(strand.slot);
     }
 }

@@ -198,7 +198,8 @@ class Trace {
   /** `#12`, of a thread the kernel's number; with several processes `#4711.1/12` of any strand, as
       the commands call it. */
   number(strand) {
-    const number = this.strands.number[strand];
+    // A further row of a strand has more above these bits.
+    const number = this.strands.number[strand] % 2 ** 32;
     if (this.head.processes.length > 1) return `#${this.process(strand).id}/${number}`;
     return this.kind(strand) === 0 ? String(this.strands.tid[strand]) : `#${number}`;
   }

@@ -21,8 +21,10 @@ class App {
 
   header() {
     const { head } = this.trace;
-    const all = this.trace.groups.reduce((sum, group) => sum + group.strands, 0);
-    const made = this.trace.groups.reduce((sum, group) => sum + group.calls, 0);
+    // What further rows of strands have is counted as those of the strands.
+    const groups = this.trace.groups.filter((group) => !group.further);
+    const all = groups.reduce((sum, group) => sum + group.strands, 0);
+    const made = groups.reduce((sum, group) => sum + group.calls, 0);
     byId("title").textContent = head.title;
     const when = head.since ? new Date(head.since).toISOString().slice(0, 19).replace("T", " ") : "";
     byId("facts").textContent = [head.command, head.host, when && `${when} UTC`,

@@ -67,6 +67,8 @@ pub struct Builder {
     groups: Vec<Group>,
     /// By process and number: where a strand is.
     places: Vec<Vec<u32>>,
+    /// Where further rows of strands are.
+    further: FxHashMap<(usize, u64), u32>,
     /// Whether each strand has a row of sums of its own.
     rows_of_strands: bool,
     functions: Vec<(Function, Total)>,
@@ -209,6 +211,7 @@ impl Builder {
         let mut groups: Vec<Group> = Vec::new();
         let mut known: FxHashMap<(usize, StrandKind, String), u32> = FxHashMap::default();
         let mut places = vec![Vec::new(); processes.len()];
+        let mut further = FxHashMap::default();
         let mut kept = Vec::new();
         let mut pauses = Sums::new(limits.pauses, limits.cells);
         let (all, rows) = (
@@ -222,6 +225,7 @@ impl Builder {
                     process: strand.process,
                     kind: strand.kind,
                     name: strand.name.clone(),
+                    further: strand.is_further(),
                     strands: 0,
                     listed: 0,
                     running: 0,
@@ -236,15 +240,18 @@ impl Builder {
             sum.running += strand.running;
             sum.suspended += strand.suspended;
             sum.calls += strand.calls;
-            if let Some(places) = places.get_mut(strand.process) {
+            let place = match listed {
+                true => kept.len() as u32,
+                false => GROUP + group,
+            };
+            if strand.is_further() {
+                further.insert((strand.process, strand.number), place);
+            } else if let Some(places) = places.get_mut(strand.process) {
                 let number = strand.number as usize;
                 if places.len() <= number {
                     places.resize(number + 1, NONE);
                 }
-                places[number] = match listed {
-                    true => kept.len() as u32,
-                    false => GROUP + group,
-                };
+                places[number] = place;
             }
             if listed {
                 kept.push((strand, group));
@@ -271,6 +278,7 @@ impl Builder {
             strands: kept,
             groups,
             places,
+            further,
             functions: Vec::new(),
             known_functions: FxHashMap::default(),
             texts: Vec::new(),
@@ -295,6 +303,9 @@ impl Builder {
     /// not known.
     #[inline]
     pub fn find(&self, process: usize, number: u64) -> Option<u32> {
+        if number > u32::MAX.into() {
+            return self.further.get(&(process, number)).copied();
+        }
         let place = *self.places.get(process)?.get(number as usize)?;
         Some(place).filter(|&place| place != NONE)
     }

@@ -42,7 +42,8 @@ pub struct Process {
 pub struct Strand {
     /// Index of its process.
     pub process: usize,
-    /// Its number in the process, from 1.
+    /// Its number in the process, from 1. What it does at once with something else is on a row of
+    /// its own, whose number has more above the lowest 32 bits.
     pub number: u64,
     /// What it is.
     pub kind: StrandKind,
@@ -68,6 +69,18 @@ pub struct Strand {
     pub activations: u64,
     /// The number of its calls.
     pub calls: u64,
+}
+
+impl Strand {
+    /// The strand's own number, whichever of its rows this is.
+    pub fn own_number(&self) -> u64 {
+        self.number & u64::from(u32::MAX)
+    }
+
+    /// Whether this is not the strand's first row.
+    pub fn is_further(&self) -> bool {
+        self.number > u64::from(u32::MAX)
+    }
 }
 
 /// A function, by what people read.
@@ -274,6 +287,8 @@ pub struct Group {
     pub kind: StrandKind,
     /// What they are called.
     pub name: String,
+    /// They are further rows of strands ([`Strand::is_further`]), whose sums are in others' groups.
+    pub further: bool,
     /// Their number.
     pub strands: u64,
     /// How many of them are listed.

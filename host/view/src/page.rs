@@ -231,6 +231,7 @@ fn description(data: &Data) -> Map<String, Value> {
             "process": group.process,
             "kind": group.kind as u8,
             "name": group.name,
+            "further": group.further,
             "strands": group.strands,
             "listed": group.listed,
             "running": group.running,

@@ -1,6 +1,7 @@
 //! Strands that live, with their open calls.
 
 use super::verdict::Around;
+use crate::aside::Activation;
 use heddle_strands::{Call, Kind, Strand, StrandId};
 use heddle_trace_file::Nanos;
 
@@ -66,17 +67,47 @@ pub(super) enum Change {
 pub(super) struct Life {
     pub id: StrandId,
     pub kind: Kind,
+    /// The activation that is looked at, and its thread.
+    pub active: Active,
+    pub on: u32,
+    /// The thread that runs it, or ran it last.
+    pub latest: usize,
+    /// Calls that were told of.
+    pub calls: u64,
+    /// What it did last before the time range, and its turn.
+    pub change: Option<(u64, Change)>,
+}
+
+/// An activation of a strand: of a coroutine, there may be two at once.
+#[derive(Clone, Debug)]
+pub(super) struct Active {
     pub base: Base,
     /// The open calls, outermost first; of a coroutine that is destroyed from inside, those of
     /// both activations.
     pub open: Vec<Open>,
-    /// Calls that were told of.
-    pub calls: u64,
     /// Its innermost call spends time, since then.
     pub runs: bool,
     pub since: Nanos,
-    /// What it did last before the time range, and its turn.
-    pub change: Option<(u64, Change)>,
+    /// Another stack runs instead of that on which it is.
+    pub rests: bool,
+}
+
+impl Default for Active {
+    fn default() -> Self {
+        Active {
+            base: Base::NOTHING,
+            open: Vec::new(),
+            runs: false,
+            since: Nanos(0),
+            rests: false,
+        }
+    }
+}
+
+impl Activation for Active {
+    fn runs(&self) -> bool {
+        !self.open.is_empty()
+    }
 }
 
 impl Life {
@@ -84,15 +115,20 @@ impl Life {
         Life {
             id: strand.id,
             kind: strand.kind,
-            base: Base::NOTHING,
-            open: Vec::new(),
+            active: Active {
+                runs: strand.kind == Kind::Thread,
+                since: strand.born,
+                ..Active::default()
+            },
+            on: strand.thread() as u32,
+            latest: strand.thread(),
             calls: 0,
-            runs: strand.kind == Kind::Thread,
-            since: strand.born,
             change: None,
         }
     }
+}
 
+impl Active {
     /// What is around a call that begins now.
     pub fn around(&self) -> Around {
         self.open.last().map_or(self.base.around, |top| top.inside)

@@ -5,10 +5,11 @@
 
 use super::learned::{Bits, Learned};
 use super::left_out::{By, LeftOut};
-use super::open::{Base, Change, Fate, Life, Open};
+use super::open::{Active, Base, Change, Fate, Life, Open};
 use super::range::TimeRange;
 use super::rules::Rules;
 use super::verdict::Meant;
+use crate::aside::Aside;
 use crate::by_slot::BySlot;
 use crate::values::Waiting;
 use heddle_calls::End;
@@ -35,7 +36,7 @@ pub trait Filterable: Sink {
     fn body_left_out(&mut self, _call: &Call) {}
 
     /// The call ended by which a coroutine is run, and that was left out.
-    fn left_body(&mut self, _strand: StrandId) {}
+    fn left_body(&mut self, _strand: StrandId, _thread: usize) {}
 
     /// A call of the strand began or ended now, and was left out.
     fn left_out(&mut self, _strand: StrandId) {}
@@ -66,6 +67,7 @@ pub struct Filtered<'f, S> {
     /// By [`Call::number`].
     meant: Vec<Option<Meant>>,
     lives: BySlot<Life>,
+    aside: Aside<Active>,
     /// The first strand of this part of the trace.
     part: Option<StrandId>,
     learning: Option<Learning>,
@@ -131,6 +133,7 @@ impl<'f, S> Filtered<'f, S> {
             inner,
             meant: Vec::new(),
             lives: BySlot::default(),
+            aside: Aside::default(),
             part: None,
             learning: None,
             long: None,
@@ -176,12 +179,24 @@ impl<'f, S> Filtered<'f, S> {
         let range = self.rules.range;
         if let Some(life) = self.lives.at(slot) {
             if let Some(range) = range
-                && life.runs
-                && let Some(top) = life.open.last_mut()
+                && life.active.runs
+                && let Some(top) = life.active.open.last_mut()
             {
-                top.outside += range.outside(life.since, time);
+                top.outside += range.outside(life.active.since, time);
             }
-            life.since = time;
+            life.active.since = time;
+        }
+    }
+
+    /// What happens next with the strand in this slot belongs to its activation on this thread,
+    /// which `begins` now or is open.
+    fn turn_to(&mut self, slot: u32, thread: usize, begins: bool) {
+        let Some(life) = self.lives.at(slot) else {
+            return;
+        };
+        if life.kind == Kind::Coroutine {
+            let now = (&mut life.on, &mut life.active);
+            self.aside.turn_to(slot, now, thread, begins);
         }
     }
 
@@ -216,7 +231,10 @@ impl<S: Filterable> Filtered<'_, S> {
             if let Some((turn, change)) = life.change.take() {
                 held.push((turn, Held::Change(life.id, change)));
             }
-            for open in &mut life.open {
+        }
+        let active = self.lives.each().map(|life| &mut life.active);
+        for active in active.chain(self.aside.each()) {
+            for open in &mut active.open {
                 if matches!(open.fate, Fate::Waits(_))
                     && let Fate::Waits(call) = std::mem::replace(&mut open.fate, Fate::Told)
                 {
@@ -328,32 +346,47 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         self.reach(time);
         let resumer = by.and_then(|by| {
             let slot = self.lives.slot(by)?;
-            let life = self.lives.of(by)?;
+            self.turn_to(slot, thread, false);
+            let life = self.lives.at(slot)?;
             // One coroutine may have given way to the next, which then stands on what it stood on.
-            let base = match life.open.is_empty() {
-                true => life.base,
+            let base = match life.active.open.is_empty() {
+                true => life.active.base,
                 false => Base {
-                    around: life.around(),
+                    around: life.active.around(),
                     under: Some(slot),
                 },
             };
-            Some((base, life.runs))
+            Some((base, life.active.runs))
         });
         let mut under = None;
+        if let Some(slot) = self.lives.slot(strand) {
+            let latest = self.lives.at(slot).map(|life| life.latest);
+            self.turn_to(slot, latest.unwrap_or(thread), false);
+            if let Some(life) = self.lives.at(slot)
+                && life.active.rests
+                && !life.active.open.is_empty()
+            {
+                // The fiber that it is on has moved.
+                life.on = thread as u32;
+            }
+            self.turn_to(slot, thread, true);
+        }
         if let Some(life) = self.lives.of_mut(strand) {
+            (life.latest, life.active.rests) = (thread, false);
             // A thread that leaves a stack for the coroutine's was told to be suspended before.
             let nested = resumer.is_some_and(|(_, runs)| runs);
-            if life.kind == Kind::Coroutine && (life.open.is_empty() || nested) {
-                life.base = resumer.map_or(Base::NOTHING, |(base, _)| base);
-                under = life.base.under;
+            if life.kind == Kind::Coroutine && (life.active.open.is_empty() || nested) {
+                life.active.base = resumer.map_or(Base::NOTHING, |(base, _)| base);
+                under = life.active.base.under;
             }
-            life.runs = true;
-            life.since = time;
+            life.active.runs = true;
+            life.active.since = time;
         }
         if let Some(under) = under {
+            self.turn_to(under, thread, false);
             self.spend(under, time);
             if let Some(life) = self.lives.at(under) {
-                life.runs = life.id == strand;
+                life.active.runs = life.id == strand;
             }
         }
         self.change(strand, Change::Resumed(by, thread), time);
@@ -361,11 +394,17 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
 
     fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {
         self.reach(time);
-        if let Some(slot) = self.lives.slot(strand) {
-            self.spend(slot, time);
-        }
-        if let Some(life) = self.lives.of_mut(strand) {
-            life.runs = false;
+        let Some(slot) = self.lives.slot(strand) else {
+            return;
+        };
+        self.turn_to(slot, thread, false);
+        self.spend(slot, time);
+        if let Some(life) = self.lives.at(slot) {
+            (life.active.runs, life.active.rests) = (false, true);
+            if life.latest != thread && !self.begun {
+                // Another thread has gone on with it before.
+                return;
+            }
         }
         self.change(strand, Change::Suspended(thread), time);
     }
@@ -375,7 +414,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             return;
         };
         let life = self.lives.of_mut(strand);
-        if let Some(top) = life.and_then(|life| life.open.last_mut()) {
+        if let Some(top) = life.and_then(|life| life.active.open.last_mut()) {
             top.outside += range.outside(from, to);
         }
     }
@@ -386,21 +425,22 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         let number = self.left_out.calls;
         self.left_out.calls += 1;
         let turn = self.next_turn();
+        self.turn_to(call.slot, call.thread, call.depth == 0);
         self.spend(call.slot, call.enter);
         let beside = self.left_out_by(call, number);
         let begun = self.begun;
         let Some(life) = self.lives.at(call.slot) else {
             return;
         };
-        life.runs = true;
-        let top = life.open.last().filter(|_| call.depth > 0);
+        (life.active.runs, life.active.rests) = (true, false);
+        let top = life.active.open.last().filter(|_| call.depth > 0);
         let outermost = top.is_none();
         let (around, under, depth) = match top {
             Some(top) => {
                 let told = !matches!(top.fate, Fate::LeftOut);
                 (top.inside, None, top.depth + usize::from(told))
             }
-            None => (life.base.around, life.base.under, 0),
+            None => (life.active.base.around, life.active.base.under, 0),
         };
         let (mut inside, by_pattern) = self.rules.limits.enter(around, meant, call.function);
         let takes_thread = self.rules.takes_thread(self.process, call.thread);
@@ -423,7 +463,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         };
         let tells = matches!(fate, Fate::Told);
         let lacks_body = call.body && matches!(fate, Fate::LeftOut);
-        life.open.push(Open {
+        life.active.open.push(Open {
             fate,
             number,
             turn,
@@ -454,8 +494,12 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
     fn leave(&mut self, span: &StrandSpan) {
         let time = span.span.exit;
         self.reach(time);
+        self.turn_to(span.slot, span.thread, false);
         self.spend(span.slot, time);
-        let open = self.lives.at(span.slot).and_then(|life| life.open.pop());
+        let open = self
+            .lives
+            .at(span.slot)
+            .and_then(|life| life.active.open.pop());
         let Some(open) = open else { return };
         let own = span.span.own().0.saturating_add(open.left_out);
         let told = matches!(open.fate, Fate::Told);
@@ -485,7 +529,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             self.left_out.count(By::TimeRange);
         } else {
             if span.body && open.outermost && self.begun && self.in_range(time) {
-                self.inner.left_body(span.strand);
+                self.inner.left_body(span.strand, span.thread);
             }
             self.inner.left_out(span.strand);
         }
@@ -494,12 +538,15 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         } else {
             Some(span.slot)
         };
+        if let Some(under) = outer.filter(|_| open.outermost) {
+            self.turn_to(under, span.thread, false);
+        }
         let outer = outer.and_then(|slot| self.lives.at(slot));
         let Some(outer) = outer else { return };
         if open.outermost {
-            (outer.runs, outer.since) = (true, time);
+            (outer.active.runs, outer.active.since) = (true, time);
         }
-        if let Some(outer) = outer.open.last_mut() {
+        if let Some(outer) = outer.active.open.last_mut() {
             outer.holds |= holds;
             if !told {
                 outer.left_out = outer.left_out.saturating_add(own);
@@ -513,7 +560,12 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         self.values.clear(thread);
         let takes_thread = self.rules.takes_thread(self.process, thread);
         let limits = self.rules.limits;
-        let around = self.lives.of_mut(strand).map(|life| life.around());
+        let slot = self.lives.slot(strand);
+        let life = slot.and_then(|slot| {
+            self.turn_to(slot, thread, false);
+            self.lives.at(slot)
+        });
+        let around = life.map(|life| life.active.around());
         let takes = around.is_none_or(|around| limits.takes_exit(around));
         if takes_thread && takes && self.in_range(time) {
             self.inner.unmatched(strand, thread, function, time);
@@ -529,10 +581,13 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             return;
         }
         if keeps_its_call(&event.kind)
-            && let Some(life) = self.lives.of_mut(strand)
-            && let Some(top) = life.open.last_mut()
+            && let Some(slot) = self.lives.slot(strand)
         {
-            top.holds = true;
+            self.turn_to(slot, thread, false);
+            let life = self.lives.at(slot);
+            if let Some(top) = life.and_then(|life| life.active.open.last_mut()) {
+                top.holds = true;
+            }
         }
         if self.rules.takes_thread(self.process, thread) && self.in_range(event.time) {
             self.inner.other(strand, thread, event);
@@ -541,6 +596,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
 
     fn ended(&mut self, strand: &Strand) {
         let calls = self.lives.remove(strand).map_or(0, |life| life.calls);
+        self.aside.forget(strand.slot);
         let mut strand = strand.clone();
         strand.calls = calls;
         if calls == 0 {

@@ -5,6 +5,7 @@ use super::between::Between;
 use super::on_thread::OnThread;
 use super::sum::{Cause, Group, Split, State};
 use crate::names::Names;
+use crate::open_calls::OpenCalls;
 use crate::strand_list;
 use crate::waits::{Labels, own_function};
 use heddle_calls::End;
@@ -23,8 +24,7 @@ pub struct Collect<'a> {
     names: Rc<RefCell<Names<'a>>>,
     labels: Rc<Labels>,
     threads: Vec<OfThread>,
-    /// The open calls of each strand, outermost first: function, and when it was entered.
-    open: FxHashMap<StrandId, Vec<(Addr, Nanos)>>,
+    open: OpenCalls,
     splits: FxHashMap<StrandId, Split>,
     /// For how long each strand ran in which function, and a time at which that address meant it.
     ran: FxHashMap<StrandId, FxHashMap<Addr, (Nanos, Nanos)>>,
@@ -97,7 +97,7 @@ impl<'a> Collect<'a> {
             off,
             names,
             labels,
-            open: FxHashMap::default(),
+            open: OpenCalls::default(),
             splits: FxHashMap::default(),
             ran: FxHashMap::default(),
             unknown_time: FxHashMap::default(),
@@ -128,7 +128,7 @@ impl<'a> Collect<'a> {
         }
         let ran = all - off;
         if ran.0 > 0 {
-            let innermost = self.open.get(&strand).and_then(|calls| calls.last());
+            let innermost = self.open.on(strand, thread).last();
             let call = innermost.copied().unwrap_or((Addr(0), Nanos(0)));
             let functions = self.ran.entry(strand).or_default();
             functions.entry(call.0).or_insert((Nanos(0), call.1)).0.0 += ran.0;
@@ -138,7 +138,7 @@ impl<'a> Collect<'a> {
     /// A stretch in which the thread was off its processor.
     fn take(&mut self, thread: usize, stretch: OffCpu) {
         let strand = self.threads[thread].on.strand();
-        let innermost = self.function(strand);
+        let innermost = self.function(strand, thread);
         let of = &mut self.threads[thread];
         // It may have begun before the thread was told of.
         let took = stretch.to - stretch.from.max(of.begin);
@@ -161,9 +161,9 @@ impl<'a> Collect<'a> {
     }
 
     /// The innermost call of the program's own code.
-    fn function(&self, strand: StrandId) -> Rc<str> {
+    fn function(&self, strand: StrandId, thread: usize) -> Rc<str> {
         let names = &mut *self.names.borrow_mut();
-        let calls = self.open.get(&strand).into_iter().flatten().rev().copied();
+        let calls = self.open.on(strand, thread).iter().rev().copied();
         own_function(names, self.process, calls, None)
     }
 
@@ -216,8 +216,7 @@ impl Sink for Collect<'_> {
     fn enter(&mut self, call: &Call) {
         self.advance(call.thread, call.enter);
         self.threads[call.thread].on.enter(call);
-        let calls = self.open.entry(call.strand).or_default();
-        calls.push((call.function, call.enter));
+        self.open.enter(call);
     }
 
     fn leave(&mut self, span: &StrandSpan) {
@@ -226,15 +225,9 @@ impl Sink for Collect<'_> {
             return;
         }
         self.advance(span.thread, span.span.exit);
-        if let Some(calls) = self.open.get_mut(&span.strand) {
-            // A coroutine may go on elsewhere before the call that suspended it has returned.
-            let call = (span.span.function, span.span.enter);
-            match calls.iter().rposition(|&open| open == call) {
-                Some(index) => _ = calls.remove(index),
-                None => _ = calls.pop(),
-            }
-            self.threads[span.thread].leave_waits(span.strand, calls.len() + 1);
-        }
+        self.open.leave(span);
+        let depth = self.open.on(span.strand, span.thread).len();
+        self.threads[span.thread].leave_waits(span.strand, depth + 1);
         self.threads[span.thread].on.leave(span);
     }
 
@@ -253,7 +246,7 @@ impl Sink for Collect<'_> {
         match event.kind {
             EventKind::Wait(wait) => {
                 let on: Rc<str> = (&*self.labels.of_wait(self.process, wait)).into();
-                let open = self.open.get(&strand).map_or(&[][..], Vec::as_slice);
+                let open = self.open.on(strand, thread);
                 let calls = open.iter().rev().copied();
                 let names = &mut *self.names.borrow_mut();
                 let function = own_function(names, self.process, calls, Some((wait.site(), time)));
@@ -284,7 +277,7 @@ impl Sink for Collect<'_> {
                 .map_or(strand.last, |stretch| stretch.to);
             self.advance(thread, last.max(strand.last));
         }
-        self.open.remove(&strand.id);
+        self.open.ended(strand);
         let mut split = self.splits.remove(&strand.id).unwrap_or_default();
         for (address, (ran, time)) in self.ran.remove(&strand.id).unwrap_or_default() {
             let call = (address != Addr(0)).then_some((address, time)).into_iter();

@@ -11,6 +11,7 @@ use super::sum::Sum;
 use super::waiters::{Latest, Waiters};
 use super::wakeups::{Wakeups, Woken};
 use crate::names::Names;
+use crate::open_calls::OpenCalls;
 use heddle_calls::End;
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
 use heddle_symbols::Location;
@@ -43,8 +44,7 @@ pub struct Collect<'a> {
     process: usize,
     names: Rc<RefCell<Names<'a>>>,
     describe: Describe<'a>,
-    /// The open calls of each strand, outermost first.
-    open: FxHashMap<StrandId, Vec<(Addr, Nanos)>>,
+    open: OpenCalls,
     /// The waits that have not ended, by thread, innermost last: a handler may wait within one.
     waiting: FxHashMap<usize, Vec<Open>>,
     /// Those of them that began while it was known what the holder did.
@@ -171,7 +171,7 @@ impl<'a> Collect<'a> {
             process,
             describe: Describe::new(trace),
             names,
-            open: FxHashMap::default(),
+            open: OpenCalls::default(),
             waiting: FxHashMap::default(),
             watched: 0,
             stacks: Stacks::default(),
@@ -194,14 +194,14 @@ impl<'a> Collect<'a> {
     }
 
     /// The function that waits, by where it calls libc's.
-    fn function(&self, strand: StrandId, site: Addr, time: Nanos) -> Rc<str> {
+    fn function(&self, strand: StrandId, thread: usize, (site, time): (Addr, Nanos)) -> Rc<str> {
         let names = &mut *self.names.borrow_mut();
-        let calls = self.open.get(&strand).into_iter().flatten().rev().copied();
+        let calls = self.open.on(strand, thread).iter().rev().copied();
         own_function(names, self.process, calls, Some((site, time)))
     }
 
-    fn depth(&self, strand: StrandId) -> usize {
-        self.open.get(&strand).map_or(0, Vec::len)
+    fn depth(&self, strand: StrandId, thread: usize) -> usize {
+        self.open.on(strand, thread).len()
     }
 
     fn sum(&mut self, key: Key, kind: ObjectKind, address: Addr) -> &mut Sum {
@@ -211,7 +211,7 @@ impl<'a> Collect<'a> {
 
     fn begin(&mut self, strand: StrandId, thread: usize, time: Nanos, wait: Wait<'_>) {
         // A wait within the same call: the one before was left by a jump or a cancellation.
-        let depth = self.depth(strand);
+        let depth = self.depth(strand, thread);
         let waiting = self.waiting.entry(thread).or_default();
         let left = pop_if(waiting, |open| open.strand == strand && open.depth >= depth);
         if let Some(left) = left {
@@ -238,7 +238,7 @@ impl<'a> Collect<'a> {
             thread,
             begin: time,
             depth,
-            function: self.function(strand, wait.site(), time),
+            function: self.function(strand, thread, (wait.site(), time)),
             owner: wait.owner(),
             is_for_lock: wait.is_for_lock(),
             readers: wait.readers(),
@@ -305,10 +305,9 @@ impl<'a> Collect<'a> {
             };
             // So it has in a call that began after that. A coroutine's own begins each time.
             let least = self.first(strand, rank);
-            let calls = self.open.get(&strand).into_iter().flatten();
-            let mut takers = calls.filter(|&&call| rank(call) == least);
+            let mut takers = self.open.of(strand).filter(|&call| rank(call) == least);
             let runs_on =
-                takers.all(|&(function, enter)| enter >= rest.until && !stacks.is_body(function));
+                takers.all(|(function, enter)| enter >= rest.until && !stacks.is_body(function));
             runs_on.then_some(section)
         })
     }
@@ -320,7 +319,7 @@ impl<'a> Collect<'a> {
 
     /// The lowest rank of a call that is open on a strand.
     fn first(&self, strand: StrandId, rank: &mut Rank<'_>) -> Option<usize> {
-        let open = self.open.get(&strand).into_iter().flatten().copied();
+        let open = self.open.of(strand);
         let all = open.chain(self.stacks.body(strand));
         all.filter_map(rank).min()
     }
@@ -677,8 +676,7 @@ impl Sink for Collect<'_> {
         self.stacks
             .enter(call.strand, call.thread, call.function, call.body);
         self.runs(call.thread, call.strand);
-        let calls = self.open.entry(call.strand).or_default();
-        calls.push((call.function, call.enter));
+        self.open.enter(call);
     }
 
     fn leave(&mut self, span: &StrandSpan) {
@@ -687,15 +685,10 @@ impl Sink for Collect<'_> {
             return;
         }
         self.runs(span.thread, span.strand);
-        let calls = self.open.entry(span.strand).or_default();
-        // A coroutine may go on elsewhere before the call that suspended it has returned.
-        let call = (span.span.function, span.span.enter);
-        match calls.iter().rposition(|&open| open == call) {
-            Some(index) => _ = calls.remove(index),
-            None => _ = calls.pop(),
-        }
-        let depth = calls.len();
+        self.open.leave(span);
+        let depth = self.depth(span.strand, span.thread);
         if span.body {
+            let call = (span.span.function, span.span.enter);
             self.stacks.leave_body(span.strand, span.thread, call);
         }
         // The call in which it waited has ended: it was cancelled, or left by a jump.
@@ -725,7 +718,7 @@ impl Sink for Collect<'_> {
                     address,
                     kind,
                     made,
-                    function: self.function(strand, site, time),
+                    function: self.function(strand, thread, (site, time)),
                     time,
                 };
                 let key = Key::Number(self.process, number);
@@ -742,7 +735,7 @@ impl Sink for Collect<'_> {
             EventKind::Wake {
                 number, all, site, ..
             } => {
-                let function = self.function(strand, site, time);
+                let function = self.function(strand, thread, (site, time));
                 let key = Key::Number(self.process, number);
                 let wakes = self.wakeups.wake(key, time, all);
                 self.lets_go(key, thread, time);
@@ -763,7 +756,7 @@ impl Sink for Collect<'_> {
     fn ended(&mut self, strand: &Strand) {
         // One that lives may have what another waits for.
         if strand.died().is_some() {
-            self.open.remove(&strand.id);
+            self.open.ended(strand);
             self.stacks.ended(strand.id);
         }
         let label = |collect: &Self| {

@@ -3,9 +3,9 @@
 use super::key::Key;
 use super::names::{Describe, Met, own_function};
 use crate::names::Names;
+use crate::open_calls::OpenCalls;
 use heddle_strands::{Analysis, Call, Sink, Strand, StrandId, StrandSpan};
-use heddle_trace_file::{Addr, Error, Event, EventKind, Nanos, Trace, Wait};
-use rustc_hash::FxHashMap;
+use heddle_trace_file::{Addr, Error, Event, EventKind, Trace, Wait};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -101,7 +101,7 @@ fn met(
         process,
         wanted: &wanted,
         names: &names,
-        open: FxHashMap::default(),
+        open: OpenCalls::default(),
         met: HashMap::new(),
     };
     let decoded = analysis.stream(make, |_, _, _| !wanted.borrow().is_empty())?;
@@ -117,24 +117,20 @@ struct Meetings<'s, 'n, 'a> {
     process: usize,
     wanted: &'s RefCell<HashSet<Key>>,
     names: &'s RefCell<&'n mut Names<'a>>,
-    /// The open calls of each strand, outermost first.
-    open: FxHashMap<StrandId, Vec<(Addr, Nanos)>>,
+    open: OpenCalls,
     met: HashMap<Key, Met>,
 }
 
 impl Sink for Meetings<'_, '_, '_> {
     fn enter(&mut self, call: &Call) {
-        let open = self.open.entry(call.strand).or_default();
-        open.push((call.function, call.enter));
+        self.open.enter(call);
     }
 
     fn leave(&mut self, span: &StrandSpan) {
-        if let Some(open) = self.open.get_mut(&span.strand) {
-            open.pop();
-        }
+        self.open.leave(span);
     }
 
-    fn other(&mut self, strand: StrandId, _thread: usize, event: &Event<'_>) {
+    fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
         let EventKind::ObjectMet {
             address,
             number,
@@ -149,7 +145,7 @@ impl Sink for Meetings<'_, '_, '_> {
         if !self.wanted.borrow_mut().remove(&key) {
             return;
         }
-        let calls = self.open.get(&strand).into_iter().flatten().rev().copied();
+        let calls = self.open.on(strand, thread).iter().rev().copied();
         let names = &mut *self.names.borrow_mut();
         let met = Met {
             address,
@@ -162,6 +158,6 @@ impl Sink for Meetings<'_, '_, '_> {
     }
 
     fn ended(&mut self, strand: &Strand) {
-        self.open.remove(&strand.id);
+        self.open.ended(strand);
     }
 }

@@ -1,11 +1,10 @@
 //! Coroutines' frames, as a trace has them, in what the commands print.
 
 use crate::common::{Program, heddle};
-#[allow(dead_code, reason = "other tests use the rest")]
-use crate::graph::words;
 use heddle_trace_file::write::ThreadWriter;
 use predicates::prelude::*;
 use predicates::str::contains;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// The program, and where `main`, the body and what destroys it are.
@@ -432,37 +431,149 @@ fn a_coroutine_is_suspended_between_its_ramp_and_its_end_and_all_tell_the_same()
 }
 
 /// A thread goes on with a coroutine while the call has not returned by which another one gave it
-/// away: what it calls is not within that call.
+/// away, and waits: what it calls is not within that call, whichever thread ends first.
 #[test]
 fn a_coroutine_that_goes_on_elsewhere_calls_within_its_new_activation() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    let (program, [main, actor, _]) = compiled(path);
-    let leaf = program.place("_Z4leafi");
-    let mut process = program.process(&path.join("heddle.trace"));
-    for (thread, [begins, calls, returns, ends]) in
-        [(0, [100, 200, 900, 1000]), (1, [300, 400, 500, 600])]
-    {
-        let sp = 900 + 0x1_0000 * thread;
-        let mut thread = process.thread(4711 + thread as u32, "app");
+    let source = "task leaf(int) { co_await std::suspend_always{}; }\n\
+                  void step() {}\n\
+                  int main() { leaf(1); step(); }\n";
+    let program = Program::of_tasks(path, source, &[]);
+    let [main, actor, step] = program.places([" main", "leafi.Frame.actor", "_Z4stepv"]);
+    let mutex = (1, 0x5000, 1);
+    for (trace, [returns, ends]) in [("within.trace", [500, 600]), ("behind.trace", [1500, 1600])] {
+        let mut process = program.process(&path.join(trace));
+        let mut thread = process.thread(4711, "app");
         thread
-            .enter(0, main, 0, sp)
-            .capture(actor, FRAME, Some(if begins == 100 { 2 } else { 4 }))
-            .enter(begins, actor, main + 9, sp - 100)
-            .enter(calls, leaf, actor + 9, sp - 200)
-            .exit(returns, leaf, 0, sp - 200)
-            .exit(ends, actor, 0, sp - 100)
-            .exit(2000, main, 0, sp)
+            .enter(0, main, 0, 900)
+            .capture(actor, FRAME, Some(2))
+            .enter(100, actor, main + 9, 800)
+            .enter(200, step, actor + 9, 700)
+            .object_met(210, mutex, step + 5)
+            .wait(250, mutex, step + 5, (0, 0))
+            .wait_ended(850, 0, 0)
+            .exit(900, step, 0, 700)
+            .exit(1000, actor, 0, 800)
+            .exit(2000, main, 0, 900)
             .finish()
             .unwrap();
+        let mut thread = process.thread(4712, "other");
+        thread
+            .enter(0, main, 0, 0x1_0900)
+            .capture(actor, FRAME, Some(4))
+            .enter(300, actor, main + 9, 0x1_0800)
+            .enter(400, step, actor + 9, 0x1_0700)
+            .exit(returns, step, 0, 0x1_0700)
+            .exit(ends, actor, 0, 0x1_0800)
+            .exit(2000, main, 0, 0x1_0900)
+            .finish()
+            .unwrap();
+        process.finish().unwrap();
+
+        let (inner, outer) = (700 + returns - 400, 900 + ends - 300);
+        let printed = |words: &[&str]| {
+            let output = heddle(path).args(words).arg(trace).assert().success();
+            String::from_utf8(output.get_output().stdout.clone()).unwrap()
+        };
+        // Calls, total and self time.
+        let reported = |words: &[&str], function: &str| {
+            let text = printed(&[&["report", "--format", "csv"], words].concat());
+            let column = |name| {
+                text.lines()
+                    .next()
+                    .unwrap()
+                    .split(',')
+                    .position(|of| of == name)
+            };
+            let columns = ["calls", "total_ns", "self_ns"].map(|name| column(name).unwrap());
+            let mut rows = text.lines().filter(|row| row.contains(function));
+            let row = rows.find(|row| words[1] != "strand" || row.contains("coroutine"));
+            let row = row.unwrap_or_else(|| panic!("{trace}: {text}"));
+            let cells: Vec<&str> = row.split(',').collect();
+            columns.map(|column| cells[column].parse::<u64>().unwrap())
+        };
+        for words in [
+            &["--by", "strand"][..],
+            &["--by", "caller"],
+            &["--by", "line"],
+            &["--by", "strand", "-F", "step()"],
+        ] {
+            let expected = [2, inner, inner];
+            assert_eq!(reported(words, "step()"), expected, "{trace}: {words:?}");
+        }
+        let without = &["--by", "strand", "-N", "step()"];
+        assert_eq!(reported(without, "[resume]"), [2, outer, outer], "{trace}");
+
+        let graph = serde_json::from_str(&printed(&["graph", "--format", "json"]));
+        let strands: Vec<serde_json::Value> = graph.unwrap();
+        let mut of = strands
+            .iter()
+            .find(|of| of["name"].as_str().unwrap().starts_with("coroutine"));
+        for total in [outer, inner] {
+            of = of.and_then(|of| of["callees"].as_array()?.first());
+            let sums = ["calls", "total_ns"].map(|sum| of.unwrap()[sum].as_u64().unwrap());
+            assert_eq!(sums, [2, total], "{trace}");
+        }
+
+        let tree = printed(&["check"]);
+        assert!(tree.contains("\n  step() x2\n"), "{trace}: {tree}");
+
+        let chrome = serde_json::from_str(&printed(&["export", "--format", "chrome", "-o", "-"]));
+        let mut lasted = slices(&chrome.unwrap());
+        lasted.sort();
+        let mut expected = [
+            ("step()".to_owned(), 700),
+            ("leaf(int) [resume]".to_owned(), 900),
+            ("step()".to_owned(), returns - 400),
+            ("leaf(int) [resume]".to_owned(), ends - 300),
+            ("waits: mutex 0x5000".to_owned(), 600),
+        ];
+        expected.sort();
+        assert_eq!(lasted, expected, "{trace}");
+
+        let json = printed(&["export", "--format", "json", "-o", "-"]);
+        let rows = json.lines().map(|line| serde_json::from_str(line).unwrap());
+        let waits: Vec<serde_json::Value> = rows
+            .filter(|row: &serde_json::Value| row["row"] == "pause" && row["why"] == "waits")
+            .collect();
+        let waits = waits
+            .iter()
+            .map(|row| ["tid", "from_ns", "to_ns"].map(|field| row[field].as_u64().unwrap()));
+        assert_eq!(waits.collect::<Vec<_>>(), [[4711, 250, 850]], "{trace}");
     }
-    process.finish().unwrap();
-    let graph = heddle(path).arg("graph").assert().success();
-    let graph = String::from_utf8(graph.get_output().stdout.clone()).unwrap();
-    let rows = words(&graph);
-    let expected = [
-        "1.200 µs 400 ns 2 leaf(int) [resume]",
-        "800 ns 800 ns 2 leaf(int)",
-    ];
-    assert_eq!(rows[rows.len() - 2..], expected, "{graph}");
+}
+
+/// Names and durations of the slices of coroutines, in ns.
+fn slices(chrome: &serde_json::Value) -> Vec<(String, u64)> {
+    let (mut open, mut lasted) = (HashMap::new(), Vec::new());
+    let mut coroutines = HashSet::new();
+    for event in chrome["traceEvents"].as_array().unwrap() {
+        let track = event["tid"].to_string();
+        let name = event["name"].as_str().unwrap_or_default().to_owned();
+        let time = || (event["ts"].as_f64().unwrap() * 1e3).round() as u64;
+        let open: &mut Vec<_> = open.entry(track.clone()).or_default();
+        match event["ph"].as_str().unwrap() {
+            "M" if event["args"]["name"].to_string().contains("coroutine") => {
+                coroutines.insert(track);
+            }
+            "B" => open.push((name, time())),
+            "E" => {
+                let (begun, since) = open.pop().unwrap();
+                assert_eq!(begun, name);
+                if coroutines.contains(&track) {
+                    lasted.push((begun, time() - since));
+                }
+            }
+            _ => {}
+        }
+    }
+    // It is suspended still.
+    let open: Vec<_> = open
+        .values()
+        .flatten()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(open, ["suspended"]);
+    lasted
 }

@@ -4,7 +4,7 @@ use crate::common::heddle;
 use assert_cmd::cargo::cargo_bin;
 use heddle_trace_file::write::TraceWriter;
 use std::io::Read;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -36,8 +36,17 @@ fn nothing_is_left_of_what_a_signal_ends() {
     heddle(path).arg("pack").assert().success();
     let scratch = path.join("scratch");
     std::fs::create_dir(&scratch).unwrap();
+    // A shell's job in the background ignores the first of these signals, and so do its children.
+    let heeded = || {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
     let begin = || {
-        let child = Command::new(cargo_bin("heddle"))
+        let mut command = Command::new(cargo_bin("heddle"));
+        unsafe { command.pre_exec(heeded) };
+        let child = command
             .args(["info", "--max-size", "1G", "heddle.trace.packed"])
             .current_dir(path)
             .env("TMPDIR", &scratch)

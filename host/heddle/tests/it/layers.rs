@@ -47,6 +47,7 @@ const STRANDS: Layers = &[
 
 const HEDDLE: Layers = &[
     &[
+        "aside",
         "by_slot",
         "examples",
         "inherited",
@@ -62,6 +63,7 @@ const HEDDLE: Layers = &[
         "embedded",
         "file_limit",
         "notes",
+        "open_calls",
         "output",
     ],
     &[

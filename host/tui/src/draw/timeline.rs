@@ -279,7 +279,7 @@ impl Picture<'_> {
     fn number(&self, strand: &Strand) -> String {
         let key = StrandKey {
             process: strand.process as u32,
-            number: strand.number,
+            number: strand.own_number(),
         };
         format!("#{}", self.model.label(key))
     }

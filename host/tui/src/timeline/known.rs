@@ -43,7 +43,7 @@ pub fn known(data: &Data, strands: Option<&Strands>) -> Vec<Known> {
     let begin = |(strand, _): &(heddle_view::Strand, u32)| {
         let key = StrandKey {
             process: strand.process as u32,
-            number: strand.number,
+            number: strand.own_number(),
         };
         let last = last.get(&key).copied();
         // Of what exec ended, the last event was before.

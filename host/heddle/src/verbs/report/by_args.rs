@@ -2,6 +2,7 @@
 
 use super::row::{Row, Shown};
 use super::rows::Rows;
+use crate::aside::{Activation, Aside};
 use crate::filter::{Filter, FilterArgs, Filterable, Pattern, unwrap};
 use crate::names::Names;
 use crate::notes;
@@ -101,14 +102,29 @@ struct ByValues<'a> {
     given: FxHashMap<(u32, Option<Recorded>), u32>,
     /// By slot.
     lives: Vec<Life>,
+    aside: Aside<OpenCalls>,
     sums: FxHashMap<(u32, Option<Recorded>), Stats>,
 }
 
-/// The open calls of a strand, by the numbers in [`ByValues::given`]; and how many of each.
+/// A strand that lives.
 #[derive(Default)]
 struct Life {
+    /// The thread of the activation that `calls` is of, of a coroutine.
+    thread: u32,
+    calls: OpenCalls,
+}
+
+/// The open calls of an activation, by the numbers in [`ByValues::given`]; and how many of each.
+#[derive(Default)]
+struct OpenCalls {
     open: Vec<u32>,
     counts: FxHashMap<u32, u32>,
+}
+
+impl Activation for OpenCalls {
+    fn runs(&self) -> bool {
+        !self.open.is_empty()
+    }
 }
 
 impl<'a> ByValues<'a> {
@@ -119,16 +135,28 @@ impl<'a> ByValues<'a> {
             functions: Functions::merging(modules, variants),
             given: FxHashMap::default(),
             lives: Vec::new(),
+            aside: Aside::default(),
             sums: FxHashMap::default(),
         }
     }
 
-    fn life(&mut self, slot: u32) -> &mut Life {
-        let slot = slot as usize;
-        if slot >= self.lives.len() {
-            self.lives.resize_with(slot + 1, Life::default);
+    /// The open calls of the strand in this slot, of its activation on `thread`, which `begins` or
+    /// is open.
+    fn calls(&mut self, slot: u32, thread: usize, begins: bool) -> &mut OpenCalls {
+        let index = slot as usize;
+        if index >= self.lives.len() {
+            self.lives.resize_with(index + 1, Life::default);
         }
-        &mut self.lives[slot]
+        let Life { thread: on, calls } = &mut self.lives[index];
+        self.aside.turn_to(slot, (on, &mut *calls), thread, begins);
+        calls
+    }
+
+    fn ends(&mut self, slot: u32) {
+        if let Some(life) = self.lives.get_mut(slot as usize) {
+            *life = Life::default();
+        }
+        self.aside.forget(slot);
     }
 
     /// Adds its calls to those of other parts.
@@ -186,20 +214,22 @@ impl Sink for ByValues<'_> {
         let function = self.functions.id(key).0;
         let next = self.given.len() as u32;
         let given = *self.given.entry((function, given)).or_insert(next);
-        let life = self.life(call.slot);
-        life.open.push(given);
-        *life.counts.entry(given).or_default() += 1;
+        let calls = self.calls(call.slot, call.thread, call.depth == 0);
+        calls.open.push(given);
+        *calls.counts.entry(given).or_default() += 1;
     }
 
     fn leave(&mut self, span: &StrandSpan) {
         let result = self.waiting.of_leave(span);
-        let life = self.life(span.slot);
-        let Some(given) = life.open.pop() else { return };
-        let count = life.counts.entry(given).or_default();
+        let calls = self.calls(span.slot, span.thread, false);
+        let Some(given) = calls.open.pop() else {
+            return;
+        };
+        let count = calls.counts.entry(given).or_default();
         *count = count.saturating_sub(1);
         let outermost = *count == 0;
         if outermost {
-            life.counts.remove(&given);
+            calls.counts.remove(&given);
         }
         let stats = self.sums.entry((given, result)).or_default();
         stats.add(&span.span, outermost);
@@ -222,7 +252,7 @@ impl Sink for ByValues<'_> {
     }
 
     fn ended(&mut self, strand: &Strand) {
-        *self.life(strand.slot) = Life::default();
+        self.ends(strand.slot);
     }
 }
 

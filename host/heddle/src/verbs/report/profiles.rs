@@ -1,5 +1,6 @@
 //! Calls and times of strands, added up while the calls end.
 
+use crate::aside::{Activation, Aside};
 use crate::filter::Filterable;
 use heddle_calls::{Functions, Key, Stats, Variants};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandSpan, Summing};
@@ -18,6 +19,7 @@ pub struct Profiles<'a> {
     numbers: Vec<u32>,
     /// By slot.
     lives: Vec<Life>,
+    aside: Aside<OpenCalls>,
     named: HashMap<(Kind, Named), u32>,
     pub groups: Vec<Group>,
     pub fibers: u64,
@@ -27,6 +29,14 @@ pub struct Profiles<'a> {
 #[derive(Default)]
 struct Life {
     group: u32,
+    /// The thread of the activation that `calls` is of, of a coroutine.
+    thread: u32,
+    calls: OpenCalls,
+}
+
+/// The open calls of an activation.
+#[derive(Default)]
+struct OpenCalls {
     /// Functions with how many calls of each are open: a recursion's calls are one entry. In place,
     /// as long as they are few.
     open: [(u32, u32); 4],
@@ -36,7 +46,13 @@ struct Life {
 // Two strands take turns: what is known of each is in one line of the cache.
 const _: () = assert!(size_of::<Life>() <= 64);
 
-impl Life {
+impl Activation for OpenCalls {
+    fn runs(&self) -> bool {
+        !self.more.is_empty() || self.open.iter().any(|(_, calls)| *calls > 0)
+    }
+}
+
+impl OpenCalls {
     /// A call of this function begins.
     #[inline]
     fn enter(&mut self, function: u32) {
@@ -132,6 +148,7 @@ impl<'a> Profiles<'a> {
             functions: Functions::merging(modules, variants),
             numbers: Vec::new(),
             lives: Vec::new(),
+            aside: Aside::default(),
             named: HashMap::new(),
             groups: Vec::new(),
             fibers: 0,
@@ -227,14 +244,20 @@ impl Sink for Profiles<'_> {
     #[inline]
     fn enter(&mut self, call: &Call) {
         let id = self.id(call.number, call.function, call.enter);
-        self.lives[call.slot as usize].enter(id);
+        let life = &mut self.lives[call.slot as usize];
+        let now = (&mut life.thread, &mut life.calls);
+        self.aside
+            .turn_to(call.slot, now, call.thread, call.depth == 0);
+        life.calls.enter(id);
     }
 
     #[inline]
     fn leave(&mut self, span: &StrandSpan) {
         let id = self.id(span.number, span.span.function, span.span.enter);
         let life = &mut self.lives[span.slot as usize];
-        let outermost = life.leave(id);
+        let now = (&mut life.thread, &mut life.calls);
+        self.aside.turn_to(span.slot, now, span.thread, false);
+        let outermost = life.calls.leave(id);
         let stats = self.groups[life.group as usize].functions.of(id);
         stats.add(&span.span, outermost);
     }
@@ -249,7 +272,8 @@ impl Sink for Profiles<'_> {
 impl Filterable for Profiles<'_> {
     fn had_no_calls(&mut self, strand: &Strand) {
         self.fibers += u64::from(strand.kind == Kind::Fiber);
-        self.lives[strand.slot as usize].end();
+        self.lives[strand.slot as usize].calls.end();
+        self.aside.forget(strand.slot);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::row::{By, Row};
 use super::rows::Rows;
+use crate::aside::{Activation, Aside};
 use crate::filter::{Filter, FilterArgs, Filterable, decode};
 use crate::names::{Length, Names};
 use heddle_calls::{End, Functions, Key, Stats, Variants, Wanted};
@@ -115,14 +116,29 @@ struct Sites<'a> {
     sums: Vec<Stats>,
     /// By slot.
     lives: Vec<Life>,
+    aside: Aside<OpenCalls>,
     fibers: u64,
 }
 
-/// The open calls of a strand, by rows; and how many of each class.
+/// A strand that lives.
 #[derive(Default)]
 struct Life {
+    /// The thread of the activation that `calls` is of, of a coroutine.
+    thread: u32,
+    calls: OpenCalls,
+}
+
+/// The open calls of an activation, by rows; and how many of each class.
+#[derive(Default)]
+struct OpenCalls {
     open: Vec<u32>,
     counts: FxHashMap<u32, u32>,
+}
+
+impl Activation for OpenCalls {
+    fn runs(&self) -> bool {
+        !self.open.is_empty()
+    }
 }
 
 impl<'a> Sites<'a> {
@@ -138,6 +154,7 @@ impl<'a> Sites<'a> {
             class_ids: FxHashMap::default(),
             sums: Vec::new(),
             lives: Vec::new(),
+            aside: Aside::default(),
             fibers: 0,
         }
     }
@@ -202,12 +219,23 @@ impl<'a> Sites<'a> {
         id
     }
 
-    fn life(&mut self, slot: u32) -> &mut Life {
-        let slot = slot as usize;
-        if slot >= self.lives.len() {
-            self.lives.resize_with(slot + 1, Life::default);
+    /// The open calls of the strand in this slot, of its activation on `thread`, which `begins` or
+    /// is open.
+    fn calls(&mut self, slot: u32, thread: usize, begins: bool) -> &mut OpenCalls {
+        let index = slot as usize;
+        if index >= self.lives.len() {
+            self.lives.resize_with(index + 1, Life::default);
         }
-        &mut self.lives[slot]
+        let Life { thread: on, calls } = &mut self.lives[index];
+        self.aside.turn_to(slot, (on, &mut *calls), thread, begins);
+        calls
+    }
+
+    fn ends(&mut self, slot: u32) {
+        if let Some(life) = self.lives.get_mut(slot as usize) {
+            *life = Life::default();
+        }
+        self.aside.forget(slot);
     }
 
     fn named(&self, site: &Site, process: usize, by: By, names: &mut Names<'_>) -> Named {
@@ -251,18 +279,18 @@ impl Sink for Sites<'_> {
     fn enter(&mut self, call: &Call) {
         let row = self.row(call);
         let class = self.classes[row as usize];
-        let life = self.life(call.slot);
-        life.open.push(row);
-        *life.counts.entry(class).or_default() += 1;
+        let calls = self.calls(call.slot, call.thread, call.depth == 0);
+        calls.open.push(row);
+        *calls.counts.entry(class).or_default() += 1;
     }
 
     fn leave(&mut self, span: &StrandSpan) {
-        let Some(row) = self.life(span.slot).open.pop() else {
+        let Some(row) = self.calls(span.slot, span.thread, false).open.pop() else {
             return;
         };
         let class = self.classes[row as usize];
-        let life = self.life(span.slot);
-        let count = life.counts.entry(class).or_default();
+        let calls = self.calls(span.slot, span.thread, false);
+        let count = calls.counts.entry(class).or_default();
         *count = count.saturating_sub(1);
         let outermost = *count == 0;
         self.sums[row as usize].add(&span.span, outermost);
@@ -270,7 +298,7 @@ impl Sink for Sites<'_> {
 
     fn ended(&mut self, strand: &Strand) {
         self.fibers += u64::from(strand.kind == Kind::Fiber);
-        *self.life(strand.slot) = Life::default();
+        self.ends(strand.slot);
     }
 }
 

@@ -2,6 +2,7 @@
 //! or in which function, and who resumed it on which thread.
 
 use super::awaited::{Awaited, is_pump};
+use crate::aside::Aside;
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::{Names, awaiter_of};
 use crate::values::{Waiting, argument_list, result_text};
@@ -69,6 +70,8 @@ pub fn read<'a>(
         numbers: HashMap::new(),
         growing: Growing::default(),
         open: Vec::new(),
+        on: 0,
+        aside: Aside::default(),
         site: None,
         pause: None,
         goes_on: false,
@@ -167,6 +170,9 @@ struct Living<'a> {
     growing: Growing,
     /// Functions of the open calls, and when they were entered.
     open: Vec<(Addr, Nanos)>,
+    /// The thread of the activation that these are of, and those of another one of a coroutine.
+    on: u32,
+    aside: Aside<Vec<(Addr, Nanos)>>,
     /// The call site of the last call that the coroutine's own code made.
     site: Option<(Addr, Nanos)>,
     /// The latest suspension, until what follows it tells where it was.
@@ -200,6 +206,14 @@ struct Living<'a> {
 }
 
 impl Living<'_> {
+    /// What the strand calls next belongs to its activation on this thread, which `begins` or is
+    /// open.
+    fn turn_to(&mut self, thread: usize, begins: bool) {
+        let now = (&mut self.on, &mut self.open);
+        self.aside.turn_to(0, now, thread, begins);
+        self.growing.turn_to(thread, begins);
+    }
+
     fn number(&mut self, label: Label) -> u32 {
         let next = self.labels.len() as u32;
         let number = *self.numbers.entry(label.clone()).or_insert(next);
@@ -535,6 +549,9 @@ impl Sink for Living<'_> {
             let mut names = self.names.borrow_mut();
             is_pump(&names.function(process, call.function, call.enter).name)
         });
+        if call.strand == self.id {
+            self.turn_to(call.thread, call.depth == 0);
+        }
         if call.body {
             return self.body(call);
         }
@@ -576,6 +593,7 @@ impl Sink for Living<'_> {
         if span.strand != self.id {
             return;
         }
+        self.turn_to(span.thread, false);
         self.end_pause(None);
         if span.span.end == End::Open {
             // It lies within the calls that are open, and not behind them.

@@ -222,7 +222,7 @@ pub fn waiting(strands: &mut Strands, data: &Data) {
         };
         let key = StrandKey {
             process: strand.process as u32,
-            number: strand.number,
+            number: strand.own_number(),
         };
         open.insert(key, said);
     }

@@ -1,8 +1,8 @@
 //! Chrome's trace events as JSON, which chrome://tracing, Perfetto, speedscope and others read:
 //! docs/export.md.
 //!
-//! A strand is a thread of the file: the format has no other tracks. Its number stands as `tid`,
-//! since fibers and coroutines have none.
+//! A strand's track is a thread of the file: the format has no other tracks. Its number stands as
+//! `tid`, since fibers and coroutines have none.
 
 use super::json_text::{Line, address, number, string};
 use super::tracks::{Ended, Part, Tracks, numbers};
@@ -96,13 +96,14 @@ fn track(
         _ => format!("{} {name}", strand.kind.name()),
     };
     bytes.extend_from_slice(b",\n");
-    metadata(bytes, "thread_name", pid, strand.number);
+    let tid = strand.uuid & StrandId::NUMBER;
+    metadata(bytes, "thread_name", pid, tid);
     bytes.extend_from_slice(b"\"name\":");
     string(bytes, &name);
     bytes.extend_from_slice(b",\"description\":");
     string(bytes, &strand.description());
     bytes.extend_from_slice(b"}},\n");
-    metadata(bytes, "thread_sort_index", pid, strand.number);
+    metadata(bytes, "thread_sort_index", pid, tid);
     bytes.extend_from_slice(b"\"sort_index\":");
     number(bytes, strand.number);
     bytes.extend_from_slice(b"}}");

@@ -9,7 +9,7 @@ mod strand;
 
 use super::json_text::{in_units, string};
 use super::spill::Spill;
-use super::tracks::{Part, Tracks};
+use super::tracks::{Part, Tracks, numbers};
 use crate::names::{Names, process_name};
 use columns::Table;
 use heddle_perfetto::Read;
@@ -48,7 +48,7 @@ pub fn write(
     let (mut heads, mut more) = (FxHashMap::default(), 0);
     let parts = tracks.strands(trace, |index, strand| {
         if heads.len() >= MOST {
-            more += 1;
+            more += u64::from(numbers::lane_of(strand.uuid) == 0);
             return Ok(());
         }
         let process = &trace.processes()[index];

@@ -3,6 +3,7 @@
 use super::called::Called;
 use super::outlet::Outlet;
 use super::record::{self, KINDS, Pause, Place, Record, Run};
+use crate::aside::{Activation, Aside};
 use crate::by_slot::BySlot;
 use crate::filter::Filterable;
 use crate::names::printable;
@@ -12,7 +13,7 @@ use crate::strand_list::Makers;
 use crate::values::{Waiting, named_values};
 use crate::verbs::export::selection::Selection;
 use crate::verbs::export::spill::{Spill, Stream};
-use crate::verbs::export::tracks::Ended;
+use crate::verbs::export::tracks::{Ended, numbers};
 use crate::waits::{Labels, is_no_wait};
 use heddle_calls::{End, Functions, Key};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
@@ -51,6 +52,7 @@ pub struct Rows<'a> {
     pub strands: u64,
     pub makers: Makers,
     lives: BySlot<Life>,
+    aside: Aside<Active>,
     waiting: Waiting,
     off: Option<Between>,
     /// By thread: the strand that it runs, where stretches off the processor are wanted.
@@ -80,12 +82,9 @@ impl Met {
 /// A strand that lives.
 #[derive(Default)]
 struct Life {
-    /// Since when it does not run, and whether its thread waits.
-    pause: Option<(Nanos, bool)>,
-    /// The calls that its thread made while it waited.
-    called: Called,
-    /// What it is about to wait for, or waits for.
-    reason: Option<Box<str>>,
+    /// The activation that is looked at, and its thread.
+    active: Active,
+    on: u32,
     /// The thread that runs it, or ran it last.
     thread: usize,
     /// Whether it is a thread's own.
@@ -94,8 +93,6 @@ struct Life {
     is_coroutine: bool,
     /// What runs it or ran it last, destroys it.
     destroyed: bool,
-    /// Since when a fiber or coroutine runs, on which thread, and who ran before.
-    runs: Option<(Nanos, usize, Option<StrandId>)>,
     /// The strand that a coroutine runs, since when, if that has not returned: where the coroutine
     /// is resumed meanwhile, it had been suspended before, and has handed over by a call.
     runs_other: Option<(StrandId, Nanos)>,
@@ -103,6 +100,40 @@ struct Life {
     run_by: Option<StrandId>,
     /// A pause that has ended, until what follows it tells where the coroutine was.
     held: Option<Box<Held>>,
+    /// What was on its second row, and on further ones, where rows are wanted.
+    further: Vec<Further>,
+}
+
+/// What was on a further row of a strand.
+#[derive(Clone, Copy)]
+struct Further {
+    since: Nanos,
+    until: Nanos,
+    ran: Nanos,
+    runs: u64,
+    calls: u64,
+}
+
+impl Further {
+    fn takes(&mut self, from: Nanos, to: Nanos) {
+        self.since = self.since.min(from);
+        self.until = self.until.max(to);
+    }
+}
+
+/// An activation of a strand: of a coroutine, there may be two at once.
+#[derive(Default)]
+struct Active {
+    /// Since when it does not run, and whether its thread waits.
+    pause: Option<(Nanos, bool)>,
+    /// The calls that its thread made while it waited.
+    called: Called,
+    /// What it is about to wait for, or waits for.
+    reason: Option<Box<str>>,
+    /// Since when a fiber or coroutine runs, on which thread, and who ran before.
+    runs: Option<(Nanos, usize, Option<StrandId>)>,
+    /// How many calls are open.
+    depth: usize,
     /// Functions of the calls that are open, and when they began, if that is wanted.
     open: Vec<(Addr, Nanos)>,
     /// How many of these do not run or destroy a coroutine themselves.
@@ -112,6 +143,18 @@ struct Life {
     site: Option<(Addr, Nanos)>,
     /// Who has what it waits for, and the place where it waits.
     waits: Option<(Option<u32>, Addr)>,
+    /// On which of the strand's rows it is: what lies on one row nests.
+    lane: u64,
+}
+
+impl Activation for Active {
+    fn runs(&self) -> bool {
+        self.depth > 0
+    }
+
+    fn is_needed(&self) -> bool {
+        self.depth > 0 || self.runs.is_some() || self.pause.is_some()
+    }
 }
 
 /// A pause with what it owns.
@@ -145,6 +188,7 @@ impl<'a> Rows<'a> {
             strands: 0,
             makers: Makers::default(),
             lives: BySlot::default(),
+            aside: Aside::default(),
             waiting: Waiting::default(),
             off: whole.off.as_ref().map(|off| Between::new(off, index)),
             running: FxHashMap::default(),
@@ -185,15 +229,100 @@ impl<'a> Rows<'a> {
         of.id(key).0
     }
 
+    /// What happens next with the strand in this slot belongs to its activation on this thread,
+    /// which `begins` now or is open.
+    #[inline]
+    fn turn_to(&mut self, slot: u32, thread: usize, begins: bool) {
+        let Some(life) = self.lives.at(slot) else {
+            return;
+        };
+        if life.is_coroutine {
+            let now = (&mut life.on, &mut life.active);
+            self.aside.turn_to(slot, now, thread, begins);
+            if begins && self.whole.lives && !life.active.is_needed() {
+                life.active.lane = numbers::free_lane(self.aside.of(slot).map(|other| other.lane));
+            }
+        } else if begins {
+            life.on = thread as u32;
+        }
+    }
+
+    /// The same, of this strand.
+    fn turn(&mut self, id: StrandId, thread: usize, begins: bool) {
+        if let Some(slot) = self.lives.slot(id) {
+            self.turn_to(slot, thread, begins);
+        }
+    }
+
+    /// An activation has ended, on whose row the strand is suspended from now on, if it is.
+    fn rests_on_free(&mut self, id: StrandId, time: Nanos) {
+        let Some(slot) = self.lives.slot(id).filter(|_| self.whole.lives) else {
+            return;
+        };
+        let life = self.lives.at(slot);
+        if let Some(life) = life.filter(|life| life.is_coroutine && life.active.depth == 0) {
+            if let Some((from, false)) = &mut life.active.pause {
+                *from = time.max(*from);
+            }
+            life.active.lane = numbers::free_lane(self.aside.of(slot).map(|other| other.lane));
+        }
+    }
+
+    /// The number of the strand's row that its activation is on, and that of the strand itself on
+    /// its first.
+    fn row(&self, id: StrandId) -> u64 {
+        let lane = self.lives.of(id).map_or(0, |life| life.active.lane);
+        numbers::lane(id, lane) & StrandId::NUMBER
+    }
+
+    /// The row that the activation of this strand is on, if it is a further one.
+    #[inline]
+    fn further(&mut self, id: StrandId) -> Option<&mut Further> {
+        let life = self.lives.of_mut(id).filter(|life| life.active.lane > 0)?;
+        let index = life.active.lane as usize - 1;
+        if life.further.len() <= index {
+            let none = Further {
+                since: Nanos(u64::MAX),
+                until: Nanos(0),
+                ran: Nanos(0),
+                runs: 0,
+                calls: 0,
+            };
+            life.further.resize(index + 1, none);
+        }
+        life.further.get_mut(index)
+    }
+
+    /// The strand is resumed by `by`, on this thread: ends the suspension of its latest
+    /// activation, and turns to that which goes on.
+    fn goes_on_from(&mut self, id: StrandId, thread: usize, time: Nanos, by: Option<StrandId>) {
+        let Some(latest) = self.lives.of(id).map(|life| life.thread) else {
+            return;
+        };
+        self.turn(id, latest, false);
+        self.had_handed_over(id);
+        let rests = |life: &Life| matches!(life.active.pause, Some((_, false)));
+        if self.lives.of(id).is_some_and(rests) {
+            self.goes_on(id, thread, Some(time), by);
+            if let Some(life) = self.lives.of_mut(id)
+                && life.active.depth > 0
+            {
+                // The fiber that it is on has moved.
+                life.on = thread as u32;
+            }
+        }
+        self.turn(id, thread, true);
+    }
+
     /// Where a strand is that does not run since `from`.
     fn place(&mut self, id: StrandId, from: Nanos) -> Place {
         let Some(life) = self.lives.of(id).filter(|_| self.whole.lives) else {
             return Place::default();
         };
-        let inner = life.open.last().copied();
-        let site = match life.waits {
+        let inner = life.active.open.last().copied();
+        let site = match life.active.waits {
             Some((_, site)) => Some((site, from)),
-            None => life.site,
+            None => life.active.site,
         };
         let site = site.filter(|(site, _)| site.0 != 0);
         Place {
@@ -252,15 +381,22 @@ impl<'a> Rows<'a> {
         let Some(id) = self.running.get(&thread).map(OnThread::strand) else {
             return;
         };
-        let pauses = self.lives.of(id).is_none_or(|life| life.pause.is_some());
+        if !stretches.is_empty() {
+            self.turn(id, thread, false);
+        }
+        let pauses = self
+            .lives
+            .of(id)
+            .is_none_or(|life| life.active.pause.is_some());
         for stretch in stretches {
             if pauses || !self.whole.selection.has(id) {
                 continue;
             }
             let text = sched::why_off(&stretch, call);
             let place = self.place(id, stretch.from);
+            let row = self.row(id);
             self.write(&Record::Pause(Pause {
-                strand: id.number(),
+                strand: row,
                 thread: thread as u32,
                 from: stretch.from,
                 to: Some(stretch.to.min(time)),
@@ -291,7 +427,7 @@ impl<'a> Rows<'a> {
         let Some(life) = self.lives.of_mut(by) else {
             return;
         };
-        if life.is_coroutine && life.pause.is_none() && !life.destroyed {
+        if life.is_coroutine && life.active.pause.is_none() && !life.destroyed {
             life.runs_other = Some((id, time));
             if let Some(other) = self.lives.of_mut(id) {
                 other.run_by = Some(by);
@@ -306,10 +442,9 @@ impl<'a> Rows<'a> {
             return;
         };
         let runs_other = life.runs_other.take();
-        let thread = life.thread;
-        if let (Some((_, since)), None) = (runs_other, life.pause) {
+        if let (Some((_, since)), None) = (runs_other, life.active.pause) {
             self.ran(id, since);
-            self.pause(id, thread, since, false);
+            self.pause(id, since, false);
         }
     }
 
@@ -323,15 +458,25 @@ impl<'a> Rows<'a> {
 
     /// Writes until when a fiber or coroutine ran.
     fn ran(&mut self, id: StrandId, to: Nanos) {
-        let runs = self.lives.of_mut(id).and_then(|life| life.runs.take());
+        let runs = self
+            .lives
+            .of_mut(id)
+            .and_then(|life| life.active.runs.take());
         if let Some((from, thread, by)) = runs
             && self.whole.selection.has(id)
         {
+            let to = to.max(from);
+            if let Some(further) = self.further(id) {
+                further.takes(from, to);
+                further.ran.0 += to.0 - from.0;
+                further.runs += 1;
+            }
+            let row = self.row(id);
             self.write(&Record::Run(Run {
-                strand: id.number(),
+                strand: row,
                 thread: thread as u32,
                 from,
-                to: to.max(from),
+                to,
                 by: by.map(StrandId::number),
             }));
         }
@@ -349,11 +494,10 @@ impl<'a> Rows<'a> {
     }
 
     /// The strand does not run from now on, or its thread waits.
-    fn pause(&mut self, id: StrandId, thread: usize, from: Nanos, blocked: bool) {
+    fn pause(&mut self, id: StrandId, from: Nanos, blocked: bool) {
         if let Some(life) = self.lives.of_mut(id) {
-            life.pause = Some((from, blocked));
-            life.called = Called::default();
-            life.thread = thread;
+            life.active.pause = Some((from, blocked));
+            life.active.called = Called::default();
         }
     }
 
@@ -362,17 +506,17 @@ impl<'a> Rows<'a> {
         let Some(life) = self.lives.of_mut(id) else {
             return;
         };
-        let Some((from, blocked)) = life.pause.take() else {
+        let Some((from, blocked)) = life.active.pause.take() else {
             return;
         };
-        let reason = life.reason.take();
-        let called = life.called.time;
-        let holds = self.whole.lives && life.is_coroutine;
+        let reason = life.active.reason.take();
+        let called = life.active.called.time;
+        let holds = self.whole.lives && life.is_coroutine && !blocked;
         let (place, waits) = match self.whole.lives {
             true => {
                 let place = self.place(id, from);
                 let life = self.lives.of_mut(id);
-                (place, life.and_then(|life| life.waits.take()))
+                (place, life.and_then(|life| life.active.waits.take()))
             }
             false => (Place::default(), None),
         };
@@ -380,7 +524,7 @@ impl<'a> Rows<'a> {
             return;
         }
         let pause = Pause {
-            strand: id.number(),
+            strand: self.row(id),
             thread: thread as u32,
             from,
             to,
@@ -405,8 +549,9 @@ impl<'a> Rows<'a> {
 
     fn event(&mut self, id: StrandId, thread: usize, time: Nanos, kind: usize, text: &str) {
         if self.whole.selection.has(id) {
+            let row = self.row(id);
             self.write(&Record::Event(record::Event {
-                strand: id.number(),
+                strand: row,
                 thread: thread as u32,
                 time,
                 kind: KINDS[kind],
@@ -415,8 +560,30 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// What the strand's other activations were about that had not ended when it did.
+    fn end_others(&mut self, strand: &Strand, died: Option<Nanos>) {
+        for (thread, other) in self.aside.take(strand.slot) {
+            let blocked = matches!(other.pause, Some((_, true)));
+            let Some(life) = self.lives.at(strand.slot) else {
+                return;
+            };
+            let latest = std::mem::replace(&mut life.active, other);
+            if self.whole.lives {
+                self.ran(strand.id, died.unwrap_or(strand.last));
+            }
+            if blocked {
+                self.goes_on(strand.id, thread, died, None);
+            }
+            if let Some(life) = self.lives.at(strand.slot) {
+                life.active = latest;
+            }
+        }
+    }
+
     fn end(&mut self, strand: &Strand, died: Option<Nanos>) {
         let thread = self.lives.of(strand.id).map_or(0, |life| life.thread);
+        self.turn(strand.id, thread, false);
+        self.end_others(strand, died);
         if self.whole.lives {
             self.ran(strand.id, died.unwrap_or(strand.last));
             self.release(strand.id, None);
@@ -429,9 +596,29 @@ impl<'a> Rows<'a> {
             self.release(strand.id, None);
         }
         self.given.remove(&strand.id);
-        if self.lives.remove(strand).is_some() && self.whole.selection.has(strand.id) {
+        if let Some(life) = self.lives.remove(strand)
+            && self.whole.selection.has(strand.id)
+        {
             self.strands += 1;
             self.ended.append(|bytes| Ended::new(strand).write(bytes));
+            for (further, lane) in life.further.iter().zip(1..) {
+                let uuid = numbers::lane(strand.id, lane);
+                let row = Ended {
+                    uuid,
+                    number: uuid & StrandId::NUMBER,
+                    parent: Some(strand.id.number()),
+                    resumer: None,
+                    activations: further.runs,
+                    calls: further.calls,
+                    running: further.ran,
+                    suspended: Nanos(0),
+                    children: Nanos(0),
+                    born: further.since.min(further.until),
+                    died: Some(further.until),
+                    ..Ended::new(strand)
+                };
+                self.ended.append(|bytes| row.write(bytes));
+            }
         }
         if self.lives.is_empty() {
             if let Some(met) = self.met.take() {
@@ -451,8 +638,13 @@ impl Sink for Rows<'_> {
                 .insert(strand.thread(), OnThread::new(strand.id));
         }
         let life = Life {
-            // Until it runs, it is suspended: of a coroutine that is told, as that may be at once.
-            pause: (strand.kind == Kind::Fiber).then_some((strand.born, false)),
+            active: Active {
+                // Until it runs, it is suspended: of a coroutine that is told, as that may be at
+                // once.
+                pause: (strand.kind == Kind::Fiber).then_some((strand.born, false)),
+                ..Active::default()
+            },
+            on: strand.thread() as u32,
             thread: strand.thread(),
             is_thread: strand.kind == Kind::Thread,
             is_coroutine: strand.kind == Kind::Coroutine,
@@ -463,7 +655,7 @@ impl Sink for Rows<'_> {
 
     fn rests(&mut self, id: StrandId, since: Nanos) {
         if let Some(life) = self.lives.of_mut(id) {
-            life.pause = Some((since, false));
+            life.active.pause = Some((since, false));
         }
     }
 
@@ -474,12 +666,12 @@ impl Sink for Rows<'_> {
             self.on_thread(thread, |on| on.resumed(id));
             self.release(id, None);
         }
-        self.had_handed_over(id);
+        self.goes_on_from(id, thread, time, by);
         if self.whole.lives {
             self.ran(id, time);
             let life = self.lives.of_mut(id);
             if let Some(life) = life.filter(|life| !life.is_thread) {
-                life.runs = Some((time, thread, by));
+                life.active.runs = Some((time, thread, by));
             }
         }
         self.runs_other(by, id, time);
@@ -493,8 +685,15 @@ impl Sink for Rows<'_> {
         if self.whole.lives {
             self.processor(thread, time, None);
         }
-        // Another thread may go on with a coroutine before the call that suspended it returns.
-        if self.lives.of(id).is_some_and(|life| life.thread != thread) {
+        self.turn(id, thread, false);
+        let life = self.lives.of(id);
+        if let Some(latest) = life.map(|life| life.thread).filter(|&on| on != thread) {
+            // Another thread has gone on with it before the call that suspended it returned.
+            if life.is_some_and(|life| life.on as usize == thread) {
+                self.ran(id, time);
+                self.turn(id, latest, false);
+                self.rests_on_free(id, time);
+            }
             return;
         }
         if self.whole.lives {
@@ -504,18 +703,22 @@ impl Sink for Rows<'_> {
         self.returns(id);
         // An activation that handed over by a call ends later than what it called. What is
         // destroyed does not wait.
-        let rests = |life: &Life| life.is_coroutine && matches!(life.pause, Some((_, false)));
+        let rests =
+            |life: &Life| life.is_coroutine && matches!(life.active.pause, Some((_, false)));
         if !self
             .lives
             .of(id)
             .is_some_and(|life| life.destroyed || rests(life))
         {
-            self.pause(id, thread, time, false);
+            self.rests_on_free(id, time);
+            self.pause(id, time, false);
         }
     }
 
     fn enter(&mut self, call: &Call) {
+        self.turn_to(call.slot, call.thread, call.depth == 0);
         if let Some(life) = self.lives.at(call.slot) {
+            life.active.depth += 1;
             life.destroyed |= call.destroys;
             life.runs_other = None;
         }
@@ -525,14 +728,14 @@ impl Sink for Rows<'_> {
             self.release(call.strand, Some(call).filter(|call| call.body));
             if let Some(life) = self.lives.at(call.slot) {
                 if call.body {
-                    life.site = None;
-                } else if life.is_coroutine && life.inner == 0 && !call.inlined {
-                    life.site = Some((call.caller, call.enter));
+                    life.active.site = None;
+                } else if life.is_coroutine && life.active.inner == 0 && !call.inlined {
+                    life.active.site = Some((call.caller, call.enter));
                 }
-                life.inner += usize::from(!call.body);
-                life.open.push((call.function, call.enter));
-                if let Some((_, true)) = life.pause {
-                    life.called.enter(call.enter);
+                life.active.inner += usize::from(!call.body);
+                life.active.open.push((call.function, call.enter));
+                if let Some((_, true)) = life.active.pause {
+                    life.active.called.enter(call.enter);
                 }
             }
         }
@@ -553,16 +756,22 @@ impl Sink for Rows<'_> {
             self.on_thread(span.thread, |on| on.leave(span));
         }
         let result = self.waiting.of_leave(span);
+        self.turn_to(span.slot, span.thread, false);
+        if let Some(life) = self.lives.at(span.slot)
+            && span.span.end != End::Open
+        {
+            life.active.depth = life.active.depth.saturating_sub(1);
+        }
         if self.whole.lives
             && let Some(life) = self.lives.at(span.slot)
         {
-            if let Some((_, true)) = life.pause {
-                life.called.leave(span.span.exit);
+            if let Some((_, true)) = life.active.pause {
+                life.active.called.leave(span.span.exit);
             }
             // A call that the trace ends within still tells where its strand waits.
             if span.span.end != End::Open {
-                life.open.pop();
-                life.inner -= usize::from(!span.body && life.inner > 0);
+                life.active.open.pop();
+                life.active.inner -= usize::from(!span.body && life.active.inner > 0);
             }
         }
         if !self.whole.selection.has(span.strand) {
@@ -583,6 +792,13 @@ impl Sink for Rows<'_> {
         if let Some(result) = result {
             values.append(&mut named_values(&result, self.whole.shapes));
         }
+        let lane = self.lives.at(span.slot).map_or(0, |life| life.active.lane);
+        if lane > 0
+            && let Some(further) = self.further(span.strand)
+        {
+            further.takes(call.enter, call.exit);
+            further.calls += 1;
+        }
         let generation = self.modules.generation(call.enter);
         let met = self
             .met
@@ -596,7 +812,7 @@ impl Sink for Rows<'_> {
                 .0
         };
         let record = record::Call {
-            strand: span.strand.number(),
+            strand: numbers::lane(span.strand, lane) & StrandId::NUMBER,
             thread: span.thread as u32,
             function: id(&mut met.functions, call.function),
             site: id(&mut met.sites, call.caller),
@@ -640,22 +856,25 @@ impl Sink for Rows<'_> {
                 self.event(id, thread, event.time, 1, &notes::gap(why, missing));
             }
             EventKind::StrandWaits { reason, .. } => {
+                self.turn(id, thread, false);
                 if let Some(life) = self.lives.of_mut(id) {
-                    life.reason = Some(printable(&String::from_utf8_lossy(reason)).into());
+                    life.active.reason = Some(printable(&String::from_utf8_lossy(reason)).into());
                 }
             }
             EventKind::Wait(wait) => {
                 let label = self.whole.labels.of_wait(self.index, wait);
-                self.pause(id, thread, event.time, true);
+                self.turn(id, thread, false);
+                self.pause(id, event.time, true);
                 if let Some(life) = self.lives.of_mut(id) {
-                    life.reason = Some(label.as_ref().into());
+                    life.active.reason = Some(label.as_ref().into());
                     let holder = wait.holder().filter(|holder| !holder.released);
-                    life.waits = Some((holder.map(|holder| holder.tid), wait.site()));
+                    life.active.waits = Some((holder.map(|holder| holder.tid), wait.site()));
                 }
             }
             EventKind::WaitEnded { error, .. } => {
+                self.turn(id, thread, false);
                 let life = self.lives.of(id);
-                if let Some((from, true)) = life.and_then(|life| life.pause) {
+                if let Some((from, true)) = life.and_then(|life| life.active.pause) {
                     let to = if is_no_wait(error) { from } else { event.time };
                     self.goes_on(id, thread, Some(to), None);
                 }
@@ -667,7 +886,7 @@ impl Sink for Rows<'_> {
     fn ended(&mut self, strand: &Strand) {
         // Its calls are open still: it was blocked in one until it was killed, or is still.
         let life = self.lives.of(strand.id);
-        let cut = strand.died().is_none() && life.is_some_and(|life| !life.open.is_empty());
+        let cut = strand.died().is_none() && life.is_some_and(|life| !life.active.open.is_empty());
         if strand.kind == Kind::Thread && cut {
             self.processor(strand.thread(), Nanos(u64::MAX), None);
         }
@@ -680,7 +899,7 @@ impl Filterable for Rows<'_> {
     fn body_left_out(&mut self, call: &Call) {
         if let Some(life) = self.lives.at(call.slot) {
             life.destroyed |= call.destroys;
-            (life.site, life.runs_other) = (None, None);
+            (life.active.site, life.runs_other) = (None, None);
         }
         if self.whole.lives {
             self.on_thread(call.thread, |on| on.enter(call));
@@ -688,10 +907,8 @@ impl Filterable for Rows<'_> {
         }
     }
 
-    fn left_body(&mut self, strand: StrandId) {
-        if let Some(thread) = self.lives.of(strand).map(|life| life.thread) {
-            self.on_thread(thread, |on| on.left_body(strand));
-        }
+    fn left_body(&mut self, strand: StrandId, thread: usize) {
+        self.on_thread(thread, |on| on.left_body(strand));
     }
 
     fn goes_on(&mut self, strand: &Strand) {

@@ -1,6 +1,7 @@
 //! The facts of strands that have ended are kept in a file until names are looked up, since there
 //! may be millions of strands.
 
+use super::numbers;
 use crate::names::Names;
 use crate::notes::counted;
 use heddle_strands::{Kind, Strand, StrandId};
@@ -10,6 +11,7 @@ use std::rc::Rc;
 /// A strand, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
+    /// Its track, or one of them: see [`numbers::lane`].
     pub uuid: u64,
     pub number: u64,
     pub kind: Kind,
@@ -126,15 +128,24 @@ impl Ended {
         })
     }
 
-    /// Its name, as [`Names::strand`] has it; `process`: the index of its process.
+    /// The name of its track, by its own as [`Names::strand`] has it; `process`: the index of its
+    /// process.
     pub fn shown(&self, names: &mut Names<'_>, process: usize) -> Rc<str> {
         let is_one = self.kind == Kind::Thread || self.is_sure;
-        names.strand_of(process, (self.name.as_deref(), is_one), self.entry)
+        let name = names.strand_of(process, (self.name.as_deref(), is_one), self.entry);
+        match numbers::lane_of(self.uuid) {
+            0 => name,
+            1 => format!("{name} (meanwhile)").into(),
+            lane => format!("{name} (meanwhile {lane})").into(),
+        }
     }
 
     /// In a sentence, for who looks at its track.
     pub fn description(&self) -> String {
         let mut text = format!("{} {}", self.kind.name(), self.number);
+        if numbers::lane_of(self.uuid) > 0 {
+            return text + ": where it went on while a call of its track had not returned";
+        }
         let mut add = |what: &str, number: Option<u64>| {
             if let Some(number) = number {
                 text += &format!(", {what} {number}");

@@ -22,6 +22,27 @@ pub fn group(process_index: usize, kind: Kind) -> u64 {
     process(process_index) + offset
 }
 
+/// A strand's tracks: the first has its own number, and further ones are for calls at once with
+/// those of the first. There are fewer strands than 2³² in a process.
+pub fn lane(strand: StrandId, lane: u64) -> u64 {
+    strand.unique() + (lane << 32)
+}
+
+/// Tracks that a strand may have.
+const LANES: u64 = 64;
+
+/// The first of a strand's tracks that is free.
+pub fn free_lane(taken: impl Iterator<Item = u64>) -> u64 {
+    // There is hardly ever another one.
+    let taken = taken.fold(0u64, |taken, lane| taken | 1 << lane);
+    u64::from(taken.trailing_ones()).min(LANES - 1)
+}
+
+/// Which of a strand's tracks has this number.
+pub fn lane_of(track: u64) -> u64 {
+    (track & StrandId::NUMBER) >> 32
+}
+
 /// The flow from who made a strand to it. Even numbers.
 pub fn birth(strand: StrandId) -> u64 {
     strand.unique() << 1

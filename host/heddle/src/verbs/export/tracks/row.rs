@@ -1,5 +1,7 @@
 //! A strand's track while the strand lives.
 
+use super::numbers;
+use crate::aside::Activation;
 use heddle_strands::{Kind, StrandId};
 
 /// The strand, and what of its track is not written yet.
@@ -11,22 +13,50 @@ pub struct Row {
     pub shown: bool,
     /// It has had calls.
     pub begun: bool,
-    /// Those that are open.
+    /// The activation that is looked at, and its thread.
+    pub active: Active,
+    pub on: u32,
+    /// How many tracks it has.
+    pub lanes: u64,
+    /// Flows that lead to its next call: of its birth, and of its resumption.
+    pub arriving: Vec<u64>,
+    /// The thread that runs it, or ran it last.
+    pub thread: usize,
+    /// What runs it or ran it last, destroys it.
+    pub destroyed: bool,
+    /// The trace ends within its open calls.
+    pub cut: bool,
+}
+
+/// An activation of a strand: of a coroutine, there may be two at once, on a track each.
+#[derive(Clone, Debug, Default)]
+pub struct Active {
+    /// Calls that are open.
     pub open: u64,
     /// What goes on within them.
     pub leaf: Option<Leaf>,
     /// What it is about to wait for.
     pub waits: Option<Box<str>>,
-    /// Flows that lead to its next call: of its birth, and of its resumption.
-    pub arriving: Vec<u64>,
-    /// The thread that runs it, or ran it last.
-    pub thread: usize,
-    /// Its latest event was the end of an activation.
+    /// Its latest event was the end of the activation.
     pub returned: bool,
-    /// What runs it or ran it last, destroys it.
-    pub destroyed: bool,
-    /// The trace ends within its open calls.
-    pub cut: bool,
+    /// On which of the strand's tracks it is.
+    pub lane: u64,
+}
+
+impl Active {
+    fn does(&self, what: impl FnOnce(Meanwhile) -> bool) -> bool {
+        self.leaf.as_ref().is_some_and(|leaf| what(leaf.what))
+    }
+}
+
+impl Activation for Active {
+    fn runs(&self) -> bool {
+        self.open > 0
+    }
+
+    fn is_needed(&self) -> bool {
+        self.open > 0 || self.leaf.is_some()
+    }
 }
 
 /// A slice within all open calls. Its beginning is written when a flow begins there, else when it
@@ -60,12 +90,11 @@ impl Row {
             kind,
             shown,
             begun: false,
-            open: 0,
-            leaf: None,
-            waits: None,
+            active: Active::default(),
+            on: thread as u32,
+            lanes: 1,
             arriving: Vec::new(),
             thread,
-            returned: false,
             destroyed: false,
             cut: false,
         }
@@ -73,7 +102,18 @@ impl Row {
 
     /// Whether it is in this state.
     pub fn does(&self, what: impl FnOnce(Meanwhile) -> bool) -> bool {
-        self.leaf.as_ref().is_some_and(|leaf| what(leaf.what))
+        self.active.does(what)
+    }
+
+    /// Puts what begins on the first of its tracks that is free.
+    pub fn take_lane(&mut self, taken: impl Iterator<Item = u64>) {
+        self.active.lane = numbers::free_lane(taken);
+        self.lanes = self.lanes.max(self.active.lane + 1);
+    }
+
+    /// The number of the track that the activation is on.
+    pub fn track(&self) -> u64 {
+        numbers::lane(self.id, self.active.lane)
     }
 }
 

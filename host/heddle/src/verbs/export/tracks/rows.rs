@@ -11,7 +11,8 @@
 
 use super::ended::Ended;
 use super::numbers;
-use super::row::{Leaf, Meanwhile, Row, label};
+use super::row::{Active, Leaf, Meanwhile, Row, label};
+use crate::aside::{Activation, Aside};
 use crate::by_slot::BySlot;
 use crate::filter::Filterable;
 use crate::names::printable;
@@ -78,6 +79,7 @@ pub struct Rows<'a> {
     /// Who creates threads.
     pub makers: Makers,
     rows: BySlot<Row>,
+    aside: Aside<Active>,
     /// Threads by index: their own strand, and the one that they run.
     own: FxHashMap<usize, StrandId>,
     running: FxHashMap<usize, StrandId>,
@@ -126,12 +128,12 @@ impl Pen<'_> {
     /// Writes the beginning of what a strand does that does not call, if it is not written; this
     /// flow begins with it.
     fn begin_leaf(&mut self, row: &mut Row, flow: Option<u64>) {
-        let Some(leaf) = row.leaf.as_mut().filter(|leaf| !leaf.written) else {
+        let Some(leaf) = row.active.leaf.as_mut().filter(|leaf| !leaf.written) else {
             return;
         };
         leaf.written = true;
         let text;
-        let name = match (leaf.what, &row.waits) {
+        let name = match (leaf.what, &row.active.waits) {
             (Meanwhile::Suspended | Meanwhile::Blocked, None) => Name::Interned(numbers::SUSPENDED),
             (Meanwhile::Suspended | Meanwhile::Blocked, Some(reason)) => {
                 text = format!("waits: {}", printable(reason));
@@ -147,7 +149,7 @@ impl Pen<'_> {
             flows: flow.as_slice(),
             ..Begin::named(name)
         };
-        self.begin(leaf.since, row.id.unique(), &what);
+        self.begin(leaf.since, row.track(), &what);
     }
 }
 
@@ -171,12 +173,27 @@ impl<'a> Rows<'a> {
             kinds: HashSet::new(),
             makers: Makers::default(),
             rows: BySlot::default(),
+            aside: Aside::default(),
             own: FxHashMap::default(),
             running: FxHashMap::default(),
             within: FxHashMap::default(),
             resumptions: 0,
             waiting: Waiting::default(),
             off: whole.off.as_ref().map(|off| Between::new(off, index)),
+        }
+    }
+
+    /// What happens next with the strand in this slot belongs to its activation on this thread,
+    /// which `begins` now or is open.
+    #[inline]
+    fn turn_to(&mut self, slot: u32, thread: usize, begins: bool) {
+        turn_to(&mut self.rows, &mut self.aside, slot, thread, begins);
+    }
+
+    /// The same of this strand's, which is open.
+    fn turn(&mut self, strand: StrandId, thread: usize) {
+        if let Some(slot) = self.rows.slot(strand) {
+            self.turn_to(slot, thread, false);
         }
     }
 
@@ -188,7 +205,7 @@ impl<'a> Rows<'a> {
     fn begin_leaf(&mut self, strand: StrandId, what: Meanwhile, since: u64) {
         if let Some(row) = self.rows.of_mut(strand) {
             row.settle(&mut self.pen, since);
-            row.leaf = Some(Leaf {
+            row.active.leaf = Some(Leaf {
                 since,
                 what,
                 written: false,
@@ -215,7 +232,8 @@ impl<'a> Rows<'a> {
             flows: &[flow],
             ..Begin::named(Name::Text(text))
         };
-        self.pen.instant(time, strand.unique(), &what);
+        let track = self.rows.of(strand).map_or(strand.unique(), Row::track);
+        self.pen.instant(time, track, &what);
     }
 
     /// The thread's innermost activation of this coroutine has ended: on whose calls it was.
@@ -241,20 +259,29 @@ impl<'a> Rows<'a> {
 
     /// The strand has ended; `None`: it goes on, as far as is known.
     fn end(&mut self, strand: &Strand, died: Option<Nanos>) {
+        let others = self.aside.take(strand.slot);
         if let Some(mut row) = self.rows.remove(strand) {
-            match died {
+            let mut end = |row: &mut Row| match died {
                 Some(Nanos(died)) => row.settle(&mut self.pen, died),
-                None if row.shown => self.pen.begin_leaf(&mut row, None),
+                None if row.shown => self.pen.begin_leaf(row, None),
                 None => {}
+            };
+            end(&mut row);
+            for (_, active) in others {
+                row.active = active;
+                end(&mut row);
             }
             if row.shown {
                 self.strands += 1;
                 self.kinds.insert(row.kind);
-                let ended = Ended {
-                    died,
-                    ..Ended::new(strand)
-                };
-                self.ended.append(|bytes| ended.write(bytes));
+                for lane in 0..row.lanes {
+                    let ended = Ended {
+                        uuid: numbers::lane(strand.id, lane),
+                        died,
+                        ..Ended::new(strand)
+                    };
+                    self.ended.append(|bytes| ended.write(bytes));
+                }
             }
         }
         if self.rows.is_empty() {
@@ -268,13 +295,21 @@ impl<'a> Rows<'a> {
 
     /// Its process has ended, and with it what the strand does, and its calls.
     fn close(&mut self, strand: &Strand, Nanos(time): Nanos) {
-        let Some(row) = self.rows.of_mut(strand.id) else {
+        let Some(row) = self.rows.at(strand.slot) else {
             return;
         };
-        row.settle(&mut self.pen, time);
-        let open = std::mem::take(&mut row.open).min(self.whole.deepest);
-        if row.shown {
-            (0..open).for_each(|_| self.pen.end(time, strand.id.unique()));
+        let others = self.aside.take(strand.slot).into_iter();
+        for active in others.map(|(_, active)| Some(active)).chain([None]) {
+            // The activation that is looked at comes last.
+            let latest = active.map(|active| std::mem::replace(&mut row.active, active));
+            row.settle(&mut self.pen, time);
+            let open = std::mem::take(&mut row.active.open).min(self.whole.deepest);
+            if row.shown {
+                (0..open).for_each(|_| self.pen.end(time, row.track()));
+            }
+            if let Some(latest) = latest {
+                row.active = latest;
+            }
         }
     }
 
@@ -291,8 +326,12 @@ impl<'a> Rows<'a> {
     fn off_processor(&mut self, thread: usize, time: Nanos, call: Option<(Nanos, &[u8])>) {
         let Some(off) = &mut self.off else { return };
         while let Some(stretch) = off.next(thread, time) {
-            let row = self.running.get(&thread).and_then(|id| self.rows.of(*id));
-            let Some(row) = row.filter(|row| row.shown && row.leaf.is_none()) else {
+            let id = self.running.get(&thread).copied();
+            if let Some(slot) = id.and_then(|id| self.rows.slot(id)) {
+                turn_to(&mut self.rows, &mut self.aside, slot, thread, false);
+            }
+            let row = id.and_then(|id| self.rows.of(id));
+            let Some(row) = row.filter(|row| row.shown && row.active.leaf.is_none()) else {
                 continue;
             };
             let text = sched::why_off(&stretch, call);
@@ -300,10 +339,26 @@ impl<'a> Rows<'a> {
                 category: numbers::PROCESSOR,
                 ..Begin::named(Name::Text(&text))
             };
-            let track = row.id.unique();
+            let track = row.track();
             self.pen.begin(stretch.from.0, track, &what);
             self.pen.end(stretch.to.min(time).0, track);
         }
+    }
+
+    /// An activation has ended, on whose track the strand is suspended from now on, if it is.
+    fn rests_on_free(&mut self, strand: StrandId, time: u64) {
+        let Some(slot) = self.rows.slot(strand) else {
+            return;
+        };
+        let Some(row) = self.rows.at(slot).filter(|row| row.active.open == 0) else {
+            return;
+        };
+        match &mut row.active.leaf {
+            Some(leaf) if leaf.written => return,
+            Some(leaf) => leaf.since = leaf.since.max(time),
+            None => {}
+        }
+        row.take_lane(self.aside.of(slot).map(|other| other.lane));
     }
 
     /// A thread runs another stack: what its own track shows meanwhile.
@@ -314,6 +369,23 @@ impl<'a> Rows<'a> {
         if own.does(|does| matches!(does, Meanwhile::Suspended | Meanwhile::Hosts(..))) {
             let own = own.id;
             self.begin_leaf(own, what, time);
+        }
+    }
+}
+
+#[inline]
+fn turn_to(
+    rows: &mut BySlot<Row>,
+    aside: &mut Aside<Active>,
+    slot: u32,
+    thread: usize,
+    begins: bool,
+) {
+    if let Some(row) = rows.at(slot).filter(|row| row.kind == Kind::Coroutine) {
+        let now = (&mut row.on, &mut row.active);
+        aside.turn_to(slot, now, thread, begins);
+        if begins && !row.active.is_needed() {
+            row.take_lane(aside.of(slot).map(|other| other.lane));
         }
     }
 }
@@ -337,28 +409,30 @@ fn number(
 impl Row {
     /// Whether a slice that is not written begins now.
     fn begins_leaf(&self, time: u64) -> bool {
-        let leaf = self.leaf.as_ref();
+        let leaf = self.active.leaf.as_ref();
         leaf.is_some_and(|leaf| leaf.since == time && !leaf.written)
     }
 
     /// Ends what it does that does not call.
     #[inline]
     fn settle(&mut self, pen: &mut Pen<'_>, time: u64) {
-        if self.leaf.is_some() {
+        if self.active.leaf.is_some() {
             self.settle_leaf(pen, time);
         }
     }
 
     fn settle_leaf(&mut self, pen: &mut Pen<'_>, time: u64) {
-        let Some(leaf) = &self.leaf else { return };
+        let Some(leaf) = &self.active.leaf else {
+            return;
+        };
         let (what, time) = (leaf.what, time.max(leaf.since));
         if self.shown && (leaf.written || leaf.since < time) {
             pen.begin_leaf(self, None);
-            pen.end(time, self.id.unique());
+            pen.end(time, self.track());
         }
-        self.leaf = None;
+        self.active.leaf = None;
         if matches!(what, Meanwhile::Suspended | Meanwhile::Blocked) {
-            self.waits = None;
+            self.active.waits = None;
         }
     }
 }
@@ -392,30 +466,51 @@ impl Sink for Rows<'_> {
         self.rows.insert(strand, row);
     }
 
+    fn rests(&mut self, id: StrandId, since: Nanos) {
+        self.begin_leaf(id, Meanwhile::Suspended, since.0);
+    }
+
     fn resumed(&mut self, id: StrandId, by: Option<StrandId>, thread: usize, Nanos(time): Nanos) {
         self.processor(thread, Nanos(time), None);
+        let Some(slot) = self.rows.slot(id) else {
+            return;
+        };
+        let latest = self.rows.at(slot).map_or(thread, |row| row.thread);
+        self.turn_to(slot, latest, false);
         let Some(row) = self.rows.of(id) else {
             return;
         };
         let (kind, shown) = (row.kind, row.shown);
         let rested = row.does(|does| does == Meanwhile::Suspended);
-        let activation = kind == Kind::Coroutine && !(row.open > 0 && rested);
+        let activation = kind == Kind::Coroutine && !(row.active.open > 0 && rested);
         let outer = self.running.insert(thread, id);
         if activation {
             if let Some(outer) = outer.filter(|&outer| outer != id) {
+                self.turn(outer, thread);
                 self.begin_leaf(outer, Meanwhile::Calls(id, kind), time);
             }
         } else if self.own.get(&thread) != Some(&id) {
             self.host(thread, Meanwhile::Hosts(id, kind), time);
         }
         let by = by.filter(|&by| shown && self.shown(by) && by != id);
+        if let Some(by) = by {
+            self.turn(by, thread);
+        }
         let flow = by.map(|by| self.depart(by, id, kind, time));
         let tid = self.tid(thread);
-        let Some(row) = self.rows.of_mut(id) else {
+        if rested && let Some(row) = self.rows.at(slot) {
+            row.settle(&mut self.pen, time);
+            if !activation {
+                // The fiber that it is on has moved.
+                row.on = thread as u32;
+            }
+        }
+        self.turn_to(slot, thread, true);
+        let Some(row) = self.rows.at(slot) else {
             return;
         };
         row.settle(&mut self.pen, time);
-        row.returned = false;
+        row.active.returned = false;
         row.thread = thread;
         if activation && let Some(outer) = outer.filter(|&outer| outer != id) {
             self.within.entry(thread).or_default().push((id, outer));
@@ -429,20 +524,22 @@ impl Sink for Rows<'_> {
                 annotations: &[tid],
                 ..Begin::named(Name::Interned(numbers::RESUMED))
             };
-            self.pen.instant(time, id.unique(), &what);
+            self.pen.instant(time, row.track(), &what);
         }
     }
 
     fn suspended(&mut self, id: StrandId, thread: usize, Nanos(time): Nanos) {
         self.processor(thread, Nanos(time), None);
+        self.turn(id, thread);
         let Some(row) = self.rows.of_mut(id).filter(|row| !row.cut) else {
             return;
         };
-        let gone_on = row.thread != thread;
-        if std::mem::take(&mut row.returned) {
+        let latest = row.thread;
+        if std::mem::take(&mut row.active.returned) {
             let kind = row.kind;
             if let Some(outer) = self.left(thread, id) {
                 self.running.insert(thread, outer);
+                self.turn(outer, thread);
                 let outer = self.rows.of_mut(outer);
                 let calls = Meanwhile::Calls(id, kind);
                 if let Some(outer) = outer.filter(|row| row.does(|does| does == calls)) {
@@ -454,7 +551,11 @@ impl Sink for Rows<'_> {
         }
         // A coroutine that was destroyed does not wait, even where one of its activations, which
         // handed over by a call, is still open.
-        if !gone_on && self.rows.of(id).is_some_and(|row| !row.destroyed) {
+        if latest != thread {
+            self.turn(id, latest);
+            self.rests_on_free(id, time);
+        } else if self.rows.of(id).is_some_and(|row| !row.destroyed) {
+            self.rests_on_free(id, time);
             self.begin_leaf(id, Meanwhile::Suspended, time);
         }
     }
@@ -465,18 +566,19 @@ impl Sink for Rows<'_> {
         let Nanos(time) = call.enter;
         let tid = call.frame.map(|_| self.tid(call.thread));
         let given = self.waiting.of_enter(call);
+        self.turn_to(call.slot, call.thread, call.depth == 0);
         let Some(row) = self.rows.at(call.slot) else {
             return;
         };
         row.settle(&mut self.pen, time);
-        row.open += 1;
+        row.active.open += 1;
         row.begun = true;
         row.destroyed |= call.destroys;
-        row.returned = false;
+        row.active.returned = false;
         if !row.shown {
             return;
         }
-        if row.open > self.whole.deepest {
+        if row.active.open > self.whole.deepest {
             self.deep += 1;
             return;
         }
@@ -500,7 +602,7 @@ impl Sink for Rows<'_> {
         what.arriving = &arriving;
         let texts = given.map(|given| named_values(&given, self.whole.shapes));
         what.texts = texts.as_deref().unwrap_or_default();
-        self.pen.begin(time, call.strand.unique(), &what);
+        self.pen.begin(time, row.track(), &what);
     }
 
     #[inline]
@@ -509,6 +611,7 @@ impl Sink for Rows<'_> {
             self.processor(span.thread, span.span.exit, None);
         }
         let result = self.waiting.of_leave(span);
+        self.turn_to(span.slot, span.thread, false);
         let Some(row) = self.rows.at(span.slot) else {
             return;
         };
@@ -518,7 +621,7 @@ impl Sink for Rows<'_> {
             return;
         }
         let Nanos(mut time) = span.span.exit;
-        match &row.leaf {
+        match &row.active.leaf {
             // It ended at the latest when its strand went on, or was gone: it did not run since
             // then.
             Some(leaf) if span.span.end == End::Unwound && leaf.what == Meanwhile::Suspended => {
@@ -526,9 +629,9 @@ impl Sink for Rows<'_> {
             }
             _ => row.settle(&mut self.pen, time),
         }
-        row.returned = span.body && span.span.depth == 0;
-        if row.shown && row.open <= self.whole.deepest {
-            let track = span.strand.unique();
+        row.active.returned = span.body && span.span.depth == 0;
+        if row.shown && row.active.open <= self.whole.deepest {
+            let track = row.track();
             match result {
                 None => self.pen.end(time, track),
                 Some(result) => {
@@ -537,12 +640,13 @@ impl Sink for Rows<'_> {
                 }
             }
         }
-        row.open -= 1;
+        row.active.open -= 1;
     }
 
     fn unmatched(&mut self, id: StrandId, thread: usize, callee: Callee, time: Nanos) {
         self.waiting.clear(thread);
         self.processor(thread, time, None);
+        self.turn(id, thread);
         let Some(row) = self.rows.of_mut(id).filter(|row| row.shown) else {
             return;
         };
@@ -557,7 +661,7 @@ impl Sink for Rows<'_> {
             category: numbers::UNMATCHED,
             ..Begin::named(function.map_or(Name::Text("?"), Name::Interned))
         };
-        self.pen.instant(time.0, id.unique(), &what);
+        self.pen.instant(time.0, row.track(), &what);
     }
 
     fn other(&mut self, id: StrandId, thread: usize, event: &Event<'_>) {
@@ -569,6 +673,7 @@ impl Sink for Rows<'_> {
             _ => None,
         };
         self.processor(thread, event.time, call);
+        self.turn(id, thread);
         self.makers.note(id, thread, event);
         let text;
         let category = match event.kind {
@@ -597,7 +702,7 @@ impl Sink for Rows<'_> {
             }
             EventKind::StrandWaits { reason, .. } => {
                 if let Some(row) = self.rows.of_mut(id) {
-                    row.waits = Some(String::from_utf8_lossy(reason).into());
+                    row.active.waits = Some(String::from_utf8_lossy(reason).into());
                 }
                 return;
             }
@@ -605,7 +710,7 @@ impl Sink for Rows<'_> {
                 let label = self.whole.labels.of_wait(self.index, wait);
                 self.begin_leaf(id, Meanwhile::Blocked, event.time.0);
                 if let Some(row) = self.rows.of_mut(id) {
-                    row.waits = Some(label.as_ref().into());
+                    row.active.waits = Some(label.as_ref().into());
                 }
                 return;
             }
@@ -629,7 +734,7 @@ impl Sink for Rows<'_> {
             category,
             ..Begin::named(Name::Text(&text))
         };
-        self.pen.instant(event.time.0, id.unique(), &what);
+        self.pen.instant(event.time.0, row.track(), &what);
     }
 
     fn ended(&mut self, strand: &Strand) {
@@ -662,9 +767,10 @@ impl Filterable for Rows<'_> {
         }
     }
 
-    fn left_body(&mut self, strand: StrandId) {
+    fn left_body(&mut self, strand: StrandId, thread: usize) {
+        self.turn(strand, thread);
         if let Some(row) = self.rows.of_mut(strand) {
-            row.returned = true;
+            row.active.returned = true;
         }
     }
 
