@@ -6,6 +6,7 @@
 #include "build_id.hpp"
 #include "clock.hpp"
 #include "coroutines.hpp"
+#include "crc32.hpp"
 #include "note.hpp"
 #include "text.hpp"
 
@@ -27,9 +28,25 @@ std::uint64_t hash(const char* text) {
   return value;
 }
 
-/// Appends one line, wholly or not at all: what a later line would be glued to is cut off again.
-bool append(Scan& scan, const Text& line) {
+/// A line's sum, eight hexadecimal digits and a space, goes in front of its text.
+constexpr std::size_t kSumBytes = 9;
+
+/// Where the text of a line is put together, in `modules.line` behind the place of its sum.
+Text text_of_line(Modules& modules) {
+  return {modules.line + kSumBytes, sizeof modules.line - kSumBytes};
+}
+
+/// Appends the line with this text and its sum, wholly or not at all: what a later line would be
+/// glued to is cut off again.
+bool append(Scan& scan, const Text& text) {
   Modules& modules = scan.modules;
+  std::uint32_t sum = crc32(text.c_str(), text.size());
+  for (std::size_t i = kSumBytes - 1; i-- > 0; sum >>= 4) {
+    modules.line[i] = "0123456789abcdef"[sum % 16];
+  }
+  modules.line[kSumBytes - 1] = ' ';
+  modules.line[kSumBytes + text.size()] = '\n';  // in the place of the zero
+  const std::size_t size = kSumBytes + text.size() + 1;
   if (scan.fd < 0) {
     scan.fd = sys::open_own(modules.path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (scan.fd < 0) {
@@ -37,9 +54,9 @@ bool append(Scan& scan, const Text& line) {
       return false;
     }
   }
-  const long written = sys::write_all(scan.fd, line.c_str(), line.size());
-  if (written == static_cast<long>(line.size())) {
-    const std::uint64_t bytes = __atomic_add_fetch(&modules.bytes, line.size(), __ATOMIC_RELEASE);
+  const long written = sys::write_all(scan.fd, modules.line, size);
+  if (written == static_cast<long>(size)) {
+    const std::uint64_t bytes = __atomic_add_fetch(&modules.bytes, size, __ATOMIC_RELEASE);
     // After the line, so that no reader misses one that is only being written.
     __atomic_store_n(modules.told, static_cast<std::uint32_t>(bytes), __ATOMIC_RELEASE);
     return true;
@@ -54,9 +71,9 @@ bool append(Scan& scan, const Text& line) {
 }
 
 void append_unload(Scan& scan, const Module& module, std::uint64_t when) {
-  Text line(scan.modules.line, sizeof scan.modules.line);
+  Text line = text_of_line(scan.modules);
   (line << "unload ").decimal(when) << ' ';
-  line.hex(module.start) << '\n';
+  line.hex(module.start);
   append(scan, line);
 }
 
@@ -164,7 +181,7 @@ void meet(Scan& scan, const dl_phdr_info& info) {
     return;
   }
   const char* path = path_of(modules, info.dlpi_name);
-  Text line(modules.line, sizeof modules.line);
+  Text line = text_of_line(modules);
   (line << "load ").decimal(modules.since) << ' ';
   line.hex(module.start) << ' ';
   line.hex(module.end) << ' ';
@@ -174,7 +191,6 @@ void meet(Scan& scan, const dl_phdr_info& info) {
   put_build_id(line, info);
   line << ' ';
   put_path(line, path);
-  line << '\n';
   if (append(scan, line)) modules.known[modules.count++] = module;
 }
 

@@ -57,14 +57,14 @@ const Symbols& symbols_of(const std::string& path) {
 Planner::Planner(const std::filesystem::path& trace, Patterns patterns)
     : trace_(trace), patterns_(std::move(patterns)) {
   std::filesystem::create_directory(trace);
-  std::ofstream(trace / "heddle") << "heddle trace 3\n";
+  std::ofstream(trace / "heddle") << "heddle trace 4\n";
   descriptor_ = open((trace / "control").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0 || ftruncate(descriptor_, 4096) != 0 || flock(descriptor_, LOCK_EX) != 0) {
     throw std::runtime_error("no control");
   }
   void* const mapped = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
   control_ = static_cast<char*>(mapped);
-  *field(control_, 8) = 3;
+  *field(control_, 8) = 4;
   std::memcpy(control_, "HEDLCTRL", 8);
   thread_ = std::thread([this] {
     while (!end_) {
@@ -106,9 +106,9 @@ void Planner::answer(const std::filesystem::path& process) {
   std::uint64_t first = 0;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
-    std::string what, path, build_id;
+    std::string sum, what, path, build_id;
     std::uint64_t ticks, start, end, text_start, text_end, bias;
-    fields >> what >> ticks >> std::hex >> start >> end >> text_start >> text_end >> bias >>
+    fields >> sum >> what >> ticks >> std::hex >> start >> end >> text_start >> text_end >> bias >>
         build_id;
     if (what != "load") continue;
     fields.ignore(1);
@@ -131,7 +131,7 @@ void Planner::answer(const std::filesystem::path& process) {
   }
   bytes = whole.size();
   std::string plan = "HEDLPLAN";
-  put(plan, std::uint32_t{3});
+  put(plan, std::uint32_t{4});
   put(plan, count);
   put(plan, bytes);
   put(plan, std::uint64_t{0});

@@ -210,6 +210,16 @@ void add_threads(RawProcess& process) {
   }
 }
 
+/// CRC-32, bit by bit: not as the recorder reckons it.
+std::uint32_t crc32(const std::string& text) {
+  std::uint32_t value = ~std::uint32_t{0};
+  for (const char c : text) {
+    value ^= static_cast<std::uint8_t>(c);
+    for (int bit = 0; bit < 8; ++bit) value = value >> 1 ^ (value % 2 != 0 ? 0xedb88320 : 0);
+  }
+  return ~value;
+}
+
 std::vector<RawModule> read_modules(const std::filesystem::path& path) {
   std::vector<RawModule> modules;
   std::istringstream lines(contents(path));
@@ -217,6 +227,11 @@ std::vector<RawModule> read_modules(const std::filesystem::path& path) {
     std::istringstream fields(line);
     RawModule module{};
     std::string what;
+    std::uint32_t sum;
+    fields >> std::hex >> sum >> std::dec;
+    if (line.find(' ') != 8 || sum != crc32(line.substr(9))) {
+      throw std::runtime_error("modules: the sum of " + line);
+    }
     fields >> what >> module.ticks >> std::hex >> module.start;
     module.load = what == "load";
     if (module.load) {
@@ -324,7 +339,7 @@ std::uint64_t block_bytes(const std::filesystem::path& process) {
 }
 
 std::vector<RawProcess> read_trace(const std::filesystem::path& trace) {
-  if (contents(trace / "heddle") != "heddle trace 3\n") throw std::runtime_error("marker");
+  if (contents(trace / "heddle") != "heddle trace 4\n") throw std::runtime_error("marker");
   std::vector<RawProcess> processes;
   for (const auto& entry : std::filesystem::directory_iterator(trace)) {
     const bool snapshot = entry.path().filename().string().starts_with("snapshot-");

@@ -1,4 +1,4 @@
-// Reads the files of docs/trace-format.md, version 3, plainly and completely into memory, by
+// Reads the files of docs/trace-format.md, version 4, plainly and completely into memory, by
 // offsets of its own.
 #pragma once
 

@@ -1,17 +1,24 @@
 //! Plans: the lines of modules that a traced process writes, and the answer that it reads.
 
 use crate::{scratch, write};
+use heddle_trace_file::write::module_line;
 use heddle_trace_file::{
     Collector, FramePlace, Kinds, Module, ModulePlan, PlanRange, Planner, Recipe, Step, ValueSite,
 };
 use std::time::Duration;
 
-/// Answers a process that has written the input as its `modules`: an answer is a whole plan.
+/// Answers a process that has written the input's lines, with their sums, as its `modules`: an
+/// answer is a whole plan.
 pub fn read(input: &[u8]) {
     let directory = scratch();
     let process = directory.path().join("42");
     std::fs::create_dir(&process).unwrap_or_else(|error| panic!("{error}"));
-    write(&process.join("modules"), input);
+    let lines = input.split_inclusive(|&b| b == b'\n');
+    let lines = lines.flat_map(|line| match line.strip_suffix(b"\n") {
+        Some(text) => module_line(text),
+        None => line.to_vec(),
+    });
+    write(&process.join("modules"), &lines.collect::<Vec<_>>());
     let collector = Collector::begin(directory.path()).unwrap_or_else(|error| panic!("{error}"));
     let planner = Planner::begin(directory.path()).unwrap_or_else(|error| panic!("{error}"));
     let mut rounds = 0;

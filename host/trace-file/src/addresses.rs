@@ -218,7 +218,8 @@ mod tests {
             start: Ticks(0),
             rate: Rate::NANOSECOND,
         };
-        Modules::parse("modules".as_ref(), text.as_bytes(), line).unwrap()
+        let (modules, _) = Modules::parse("modules".as_ref(), text.as_bytes(), line, 3).unwrap();
+        modules
     }
 
     #[test]

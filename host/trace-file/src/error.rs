@@ -15,7 +15,7 @@ pub enum Error {
     NotOurs(PathBuf),
     /// A later heddle wrote it.
     #[error(
-        "{path}: written in version {found} of the format; this heddle reads versions {} and {}: use a newer heddle",
+        "{path}: written in version {found} of the format; this heddle reads versions {} to {}: use a newer heddle",
         crate::OLDEST,
         crate::VERSION
     )]
@@ -27,7 +27,7 @@ pub enum Error {
     },
     /// An earlier heddle wrote it.
     #[error(
-        "{path}: written in version {found} of the format, which only the heddle that recorded it reads (0.1.0 built before version {} was made); this one reads versions {} and {}: record the program again",
+        "{path}: written in version {found} of the format, which only the heddle that recorded it reads (0.1.0 built before version {} was made); this one reads versions {} to {}: record the program again",
         crate::OLDEST,
         crate::OLDEST,
         crate::VERSION

@@ -1,4 +1,4 @@
-//! The bytes of version 3: headers and records, as `docs/trace-format.md` lays them out.
+//! The bytes of version 4: headers and records, as `docs/trace-format.md` lays them out.
 
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

@@ -1,7 +1,8 @@
 //! What was mapped where, and when.
 
 use crate::clock::TimeLine;
-use crate::{Addr, Error, Nanos, Ticks};
+use crate::{Addr, Damages, Error, Nanos, Ticks};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -128,20 +129,35 @@ impl Modules {
         &self.changes
     }
 
-    /// Reads the text of a `modules` file; `path` is for errors.
-    pub(crate) fn parse(path: &Path, bytes: &[u8], line: TimeLine) -> Result<Self, Error> {
+    /// Reads the text of a `modules` file, whose lines have sums from version 4 on; `path` is for
+    /// errors. A line that is damaged is passed over.
+    ///
+    /// # Errors
+    /// None but those that [`Damages::add`] gives back.
+    pub(crate) fn parse(
+        path: &Path,
+        bytes: &[u8],
+        line: TimeLine,
+        version: u32,
+    ) -> Result<(Self, Damages), Error> {
         let mut modules = Modules::default();
+        let mut damages = Damages::default();
         let mut ticks = Vec::new();
-        let complete = bytes
-            .iter()
-            .rposition(|&b| b == b'\n')
-            .map_or(0, |last| last + 1);
         let mut offset = 0;
-        for text in bytes[..complete].split_inclusive(|&b| b == b'\n') {
-            let text_line = String::from_utf8_lossy(&text[..text.len() - 1]);
-            modules
-                .line(&text_line, line, &mut ticks)
-                .map_err(|what| Error::damaged(path, offset, what))?;
+        for (index, text) in whole_lines(bytes)
+            .split_inclusive(|&b| b == b'\n')
+            .enumerate()
+        {
+            let whole = damages.places == 0;
+            let content = match version {
+                SUMS_SINCE.. => checked(text),
+                _ => Ok(String::from_utf8_lossy(without_newline(text))),
+            };
+            let read = content.and_then(|text| modules.line(&text, line, &mut ticks, whole));
+            if let Err(what) = read {
+                let what = format!("line {} {what}", index + 1);
+                damages.add(Error::damaged(path, offset, what), text.len() as u64)?;
+            }
             offset += text.len() as u64;
         }
         // Two threads that call dlopen may write their lines in either order.
@@ -161,33 +177,36 @@ impl Modules {
         }
         modules.changes.sort_unstable();
         modules.find_reuses();
-        Ok(modules)
+        Ok((modules, damages))
     }
 
-    /// The loads among the lines of a `modules` file that begin at `offset`, in their order; `path`
-    /// is for errors.
+    /// The loads among the lines of a `modules` file of this version that begin at `offset`, in
+    /// their order; `path` is for errors.
     pub(crate) fn loads(path: &Path, offset: usize, bytes: &[u8]) -> Result<Vec<Module>, Error> {
         let mut modules = Modules::default();
         let mut offset = offset as u64;
         for text in bytes.split_inclusive(|&b| b == b'\n') {
-            let line = String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text));
+            let damaged = |what| Error::damaged(path, offset, format!("the line {what}"));
+            let line = checked(text).map_err(damaged)?;
             if line.starts_with("load ") {
                 modules
-                    .line(&line, TimeLine::TICKS, &mut Vec::new())
-                    .map_err(|what| Error::damaged(path, offset, what))?;
+                    .line(&line, TimeLine::TICKS, &mut Vec::new(), true)
+                    .map_err(damaged)?;
             }
             offset += text.len() as u64;
         }
         Ok(modules.all)
     }
 
+    /// Takes over what a line says; `whole`: so were all lines before it.
     fn line(
         &mut self,
         text: &str,
         line: TimeLine,
         times: &mut Vec<(Ticks, Option<Ticks>)>,
+        whole: bool,
     ) -> Result<(), String> {
-        let bad = |what: &str| format!("{what} in the line `{text}`");
+        let bad = |what: &str| format!("has {what}: `{text}`");
         let number = |field: Option<&str>, radix| {
             field.and_then(|digits| u64::from_str_radix(digits, radix).ok())
         };
@@ -202,10 +221,10 @@ impl Modules {
                 let (text_start, text_end) = (hexadecimal("text start")?, hexadecimal("text end")?);
                 let bias = hexadecimal("bias")?;
                 if start >= end {
-                    return Err(bad("the end is not above the start"));
+                    return Err(bad("an end that is not above the start"));
                 }
                 if text_start > text_end {
-                    return Err(bad("the text's end is below its start"));
+                    return Err(bad("a text that ends below its start"));
                 }
                 let build_id = fields.next().ok_or_else(|| bad("no build id"))?;
                 let file = fields.next().ok_or_else(|| bad("no path"))?;
@@ -227,12 +246,18 @@ impl Modules {
                 let loaded = self
                     .all
                     .iter()
-                    .rposition(|module| module.start == start && module.unloaded.is_none())
-                    .ok_or_else(|| bad("no such module is loaded"))?;
-                self.all[loaded].unloaded = Some(line.at(Ticks(ticks)));
-                times[loaded].1 = Some(Ticks(ticks));
+                    .rposition(|module| module.start == start && module.unloaded.is_none());
+                match loaded {
+                    Some(loaded) => {
+                        self.all[loaded].unloaded = Some(line.at(Ticks(ticks)));
+                        times[loaded].1 = Some(Ticks(ticks));
+                    }
+                    // The line of its load is damaged, which has been said.
+                    None if !whole => {}
+                    None => return Err(bad("no module that was loaded before")),
+                }
             }
-            _ => return Err(bad("expected `load` or `unload`")),
+            _ => return Err(bad("neither `load` nor `unload`")),
         }
         Ok(())
     }
@@ -246,6 +271,41 @@ impl Modules {
             .filter(|(index, new)| self.all[..*index].iter().any(|old| overlaps(old, new)));
         self.reuses = reuses.map(|(_, module)| module.loaded).collect();
     }
+}
+
+/// The text up to its last newline: what follows it was being written when the process died.
+pub(crate) fn whole_lines(text: &[u8]) -> &[u8] {
+    let last = text.iter().rposition(|&b| b == b'\n');
+    &text[..last.map_or(0, |last| last + 1)]
+}
+
+/// The version from which on every line of `modules` has a sum.
+const SUMS_SINCE: u32 = 4;
+
+/// The text of a line behind its sum, and without the newline, if there is one.
+fn checked(line: &[u8]) -> Result<Cow<'_, str>, String> {
+    let line = without_newline(line);
+    match line.split_first_chunk() {
+        // Compared as text: a digit in upper case was changed, too.
+        Some((sum, text)) if *sum == sum_of(text) => Ok(String::from_utf8_lossy(text)),
+        _ => Err("does not match its sum".to_owned()),
+    }
+}
+
+fn without_newline(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\n").unwrap_or(line)
+}
+
+/// A sum's eight digits and the space behind it.
+const SUM_BYTES: usize = 9;
+
+/// What stands in front of this text of a line: its CRC-32.
+pub(crate) fn sum_of(text: &[u8]) -> [u8; SUM_BYTES] {
+    let mut sum = [b' '; SUM_BYTES];
+    for (place, digit) in sum.iter_mut().zip((0..SUM_BYTES - 1).rev()) {
+        *place = b"0123456789abcdef"[(crc32fast::hash(text) >> (4 * digit)) as usize % 16];
+    }
+    sum
 }
 
 /// Undoes `\\` and `\n`; any other backslash stands for itself.
@@ -276,15 +336,19 @@ mod tests {
         rate: Rate::NANOSECOND,
     };
 
-    fn parse(text: &str) -> Result<Modules, Error> {
-        Modules::parse("modules".as_ref(), text.as_bytes(), LINE)
+    /// Without sums, as earlier versions wrote it.
+    fn parse(text: &str) -> Modules {
+        let read = Modules::parse("modules".as_ref(), text.as_bytes(), LINE, SUMS_SINCE - 1);
+        let (modules, damages) = read.unwrap();
+        assert_eq!(damages, Damages::default());
+        modules
     }
 
     #[test]
     fn an_address_belongs_to_the_latest_load_before_it() {
-        let modules =
-            parse("load 10 1000 2000 1000 2000 0 - /a\nunload 20 1000\nload 30 1000 3000 1000 3000 0 ABCD /b c\n")
-                .unwrap();
+        let modules = parse(
+            "load 10 1000 2000 1000 2000 0 - /a\nunload 20 1000\nload 30 1000 3000 1000 3000 0 ABCD /b c\n",
+        );
         let at = |address, time| {
             modules
                 .find(Addr(address), Nanos(time))
@@ -316,8 +380,7 @@ mod tests {
 
     #[test]
     fn paths_with_newlines_and_backslashes_survive_and_an_unfinished_line_is_ignored() {
-        let modules =
-            parse("load 1 1000 2000 1000 2000 0 - /a\\nb\\\\n\\x\nload 2 1000 20").unwrap();
+        let modules = parse("load 1 1000 2000 1000 2000 0 - /a\\nb\\\\n\\x\nload 2 1000 20");
         assert_eq!(
             modules
                 .iter()
@@ -327,25 +390,98 @@ mod tests {
         );
     }
 
+    const FIRST: &str = "load 1 1000 2000 0 0 0 - /a";
+    const LAST: &str = "load 1 5000 6000 0 0 0 - /c";
+
     #[test]
-    fn a_broken_line_is_named_with_its_offset() {
+    fn a_broken_line_is_named_and_costs_that_line_alone() {
         for broken in [
             "load",
             "load x",
-            "load 1 2000 1000 0 0 0 - /a",
-            "load 1 1 2 2 1 0 - /a",
+            "load 1 2000 1000 0 0 0 - /b",
+            "load 1 1 2 2 1 0 - /b",
             "load 1 1 2 1 2 0 -",
             "unload 1 5",
             "hello",
             "",
         ] {
-            let error = parse(&format!("load 1 1000 2000 0 0 0 - /a\n{broken}\n"))
-                .unwrap_err()
-                .to_string();
-            assert!(
-                error.starts_with("modules: at offset 28: ") && error.contains(broken),
-                "{error}"
-            );
+            for version in [SUMS_SINCE - 1, SUMS_SINCE] {
+                let lines = [FIRST, broken, LAST].map(|line| match version {
+                    SUMS_SINCE => summed(line),
+                    _ => format!("{line}\n"),
+                });
+                let text = lines.concat();
+                let read = Modules::parse("modules".as_ref(), text.as_bytes(), LINE, version);
+                let (modules, damages) = read.unwrap();
+                let paths: Vec<_> = modules.iter().map(|module| &module.path).collect();
+                assert_eq!(paths, [Path::new("/a"), Path::new("/c")]);
+                assert_eq!(
+                    (damages.places, damages.bytes),
+                    (1, lines[1].len() as u64),
+                    "{broken}"
+                );
+                let first = damages.first.unwrap();
+                assert_eq!(first.offset, lines[0].len() as u64);
+                assert!(
+                    first.what.starts_with("line 2 has ") && first.what.contains(broken),
+                    "{first:?}"
+                );
+            }
         }
+    }
+
+    fn summed(line: &str) -> String {
+        String::from_utf8(crate::write::module_line(line.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn every_flipped_bit_of_a_file_with_sums_is_said_and_costs_two_lines_at_most() {
+        let lines = [
+            FIRST,
+            "load 2 3000 4000 3000 4000 0 abcd /b c",
+            "unload 3 1000",
+            LAST,
+        ];
+        let text = lines.map(summed).concat().into_bytes();
+        let read =
+            |text: &[u8]| Modules::parse("modules".as_ref(), text, LINE, SUMS_SINCE).unwrap();
+        let (whole, damages) = read(&text);
+        assert_eq!((whole.all.len(), damages.places), (3, 0));
+        let places = |modules: &Modules| {
+            modules
+                .iter()
+                .map(|it| (it.start, it.path.clone()))
+                .collect()
+        };
+        let all: Vec<_> = places(&whole);
+        for bit in 0..text.len() * 8 {
+            let mut flipped = text.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let (found, damages) = read(&flipped);
+            let cut = whole_lines(&flipped).len() < text.len();
+            assert!(
+                cut || matches!(damages.places, 1 | 2),
+                "bit {bit}: {damages:?}"
+            );
+            let found: Vec<_> = places(&found);
+            assert!(
+                found.iter().all(|module| all.contains(module)),
+                "bit {bit}: {found:?}"
+            );
+            assert!(found.len() + 2 >= all.len(), "bit {bit}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_a_sum_is_damaged_where_all_have_one() {
+        let text = summed(FIRST) + LAST + "\n";
+        let read = Modules::parse("modules".as_ref(), text.as_bytes(), LINE, SUMS_SINCE);
+        let (modules, damages) = read.unwrap();
+        assert_eq!((modules.all.len(), damages.places), (1, 1));
+    }
+
+    #[test]
+    fn a_sum_is_eight_digits_and_a_space() {
+        assert_eq!(&sum_of(b"123456789"), b"cbf43926 ");
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::alive::written_by_someone;
 use crate::collect::Requests;
+use crate::modules::whole_lines;
 use crate::{Addr, Error, Module, Modules, Recipe, Step, trace};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -235,14 +236,8 @@ impl Answered {
             read => read.map_err(Error::io(&path))?,
         };
         self.read = bytes.len() as u64;
-        let complete = bytes
-            .iter()
-            .rposition(|&b| b == b'\n')
-            .map_or(0, |at| at + 1);
-        let Some(news) = bytes[..complete]
-            .get(self.bytes..)
-            .filter(|news| !news.is_empty())
-        else {
+        let complete = whole_lines(&bytes);
+        let Some(news) = complete.get(self.bytes..).filter(|news| !news.is_empty()) else {
             return Ok(false);
         };
         let loads = Modules::loads(&path, self.bytes, news)?;
@@ -251,7 +246,7 @@ impl Answered {
             Ok((module, plan))
         });
         let parts = parts.collect::<Result<Vec<(Module, ModulePlan)>, Error>>()?;
-        self.bytes = complete;
+        self.bytes = complete.len();
         self.plans += 1;
         // Under its own name it is complete.
         let unfinished = directory.join("plan.new");
@@ -259,7 +254,7 @@ impl Answered {
         // Not what a link in its place leads to: the program may be another user's by now.
         let _ = std::fs::remove_file(&unfinished);
         File::create_new(&unfinished)
-            .and_then(|mut file| file.write_all(&encode(complete, &parts)))
+            .and_then(|mut file| file.write_all(&encode(complete.len(), &parts)))
             .map_err(Error::io(&unfinished))?;
         std::fs::rename(&unfinished, &finished).map_err(Error::io(&finished))?;
         Ok(true)
@@ -325,6 +320,10 @@ mod tests {
     use crate::{Collector, FramePlace};
     use std::cell::Cell;
 
+    fn summed(line: &str) -> String {
+        String::from_utf8(crate::write::module_line(line.as_bytes())).unwrap()
+    }
+
     #[test]
     fn every_new_line_of_modules_is_answered_once() {
         let trace = tempfile::tempdir().unwrap();
@@ -333,10 +332,12 @@ mod tests {
         let collector = Collector::begin(trace.path()).unwrap();
         let planner = Planner::begin(trace.path()).unwrap();
         let modules = process.join("modules");
-        let first = "load 1 1000 3000 1000 2000 100 - /a\nload 1 5000 6000 5000 6000 5000 - /b\n";
+        let first = summed("load 1 1000 3000 1000 2000 100 - /a")
+            + &summed("load 1 5000 6000 5000 6000 5000 - /b");
         std::fs::write(&modules, format!("{first}load 2 70")).unwrap();
         let rounds = Cell::new(0);
-        let second = format!("{first}unload 2 1000\nload 2 7000 8000 7000 8000 7000 - /c\n");
+        let second = format!("{first}{}", summed("unload 2 1000"))
+            + &summed("load 2 7000 8000 7000 8000 7000 - /c");
         let go_on = || {
             rounds.set(rounds.get() + 1);
             if rounds.get() == 2 {
@@ -374,7 +375,7 @@ mod tests {
             |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
         let plan = std::fs::read(process.join("plan-1")).unwrap();
         assert_eq!(plan.len(), 32 + 2 * 32 + 16 + 2 * 24 + 3 * 8);
-        assert_eq!(&plan[..16], b"HEDLPLAN\x03\0\0\0\x02\0\0\0");
+        assert_eq!(&plan[..16], b"HEDLPLAN\x04\0\0\0\x02\0\0\0");
         let words: Vec<u64> = (16..plan.len())
             .step_by(8)
             .map(|at| word(&plan, at))
@@ -418,7 +419,7 @@ mod tests {
         let trace = tempfile::tempdir().unwrap();
         let collector = Collector::begin(trace.path()).unwrap();
         let mut planner = Planner::begin(trace.path()).unwrap();
-        let line = "load 1 1000 3000 1000 2000 100 - /a\n";
+        let line = &summed("load 1 1000 3000 1000 2000 100 - /a")[..];
         let many = 3 * FEW;
         for pid in 1..=many {
             let process = trace.path().join(pid.to_string());

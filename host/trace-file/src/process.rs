@@ -8,6 +8,7 @@ use crate::layout::{
     REPLACED, TABLES_LEFT_OUT, text,
 };
 use crate::merge::in_order;
+use crate::modules::whole_lines;
 use crate::run;
 use crate::store::Store;
 use crate::thread::{Shared, Thread};
@@ -153,6 +154,8 @@ fn error_number(number: u32) -> Option<i32> {
 /// The header, decoded.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
+    /// Of the format that its files are in.
+    pub version: u32,
     pub image: u32,
     pub ended: bool,
     pub replaced: bool,
@@ -207,6 +210,7 @@ impl Head {
             header.command[..end].split(|&b| b == 0).map(text).collect()
         };
         Ok(Head {
+            version: header.version.get(),
             image,
             ended: header.flags.get() & ENDED != 0,
             replaced: header.flags.get() & REPLACED != 0,
@@ -265,12 +269,14 @@ impl Process {
             Some(text) if head.ended && !text.ends_with(b"\n") => {
                 Some("ends inside a line: some functions of this process may have no names")
             }
-            Some(text) if text.len() < head.module_bytes as usize => {
+            // The last line may have been in writing, but these were whole.
+            Some(text) if whole_lines(text).len() < head.module_bytes as usize => {
                 Some("ends early: some functions of this process may have no names")
             }
             Some(_) => None,
         };
-        let modules = Modules::parse(&path, &text.unwrap_or_default(), line)?;
+        let text = text.unwrap_or_default();
+        let (modules, wrong) = Modules::parse(&path, &text, line, head.version)?;
         let mut dropped = head.dropped;
         let mut of_threads: HashMap<u32, u64> = HashMap::new();
         for of_buffer in &store.dropped {
@@ -296,10 +302,23 @@ impl Process {
             let events = of_threads.get(&runs[0].thread).copied().unwrap_or(0);
             threads.extend(Thread::new(&shared, runs.to_vec(), events)?);
         }
-        if let Some(what) = lack.filter(|_| !threads.is_empty()) {
-            let what = what.to_owned();
-            lacks.insert(0, Lack { path, what });
-        }
+        let wrong = wrong.first.map(|first| {
+            let lines = match wrong.places {
+                1 => "1 line".to_owned(),
+                lines => format!("{lines} lines"),
+            };
+            format!(
+                "is damaged in {lines}, first at offset {} ({}): some functions of this process \
+                 may have no names, or wrong ones",
+                first.offset, first.what
+            )
+        });
+        let of_modules = lack.map(str::to_owned).into_iter().chain(wrong);
+        let of_modules = of_modules.filter(|_| !threads.is_empty()).map(|what| Lack {
+            path: path.clone(),
+            what,
+        });
+        lacks.splice(0..0, of_modules);
         Ok(Process {
             lacks,
             directory: directory.to_owned(),

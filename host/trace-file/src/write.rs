@@ -14,10 +14,10 @@ use crate::layout::{
     head, kind, making, slot,
 };
 pub use crate::layout::{ASKED_ALLOCATION, ASKED_SWITCHES, ASKED_WAITS, TABLES_LEFT_OUT};
+use crate::modules::sum_of;
 use crate::waits::NUMBER_SHIFT;
 use crate::{Made, Nanos, Of, Switch, Way, Why};
 use std::cell::Cell;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -42,7 +42,7 @@ pub struct TraceWriter {
 pub struct ProcessWriter {
     directory: PathBuf,
     header: ProcessHeader,
-    modules: String,
+    modules: Vec<u8>,
     blocks: Rc<Blocks>,
 }
 
@@ -124,7 +124,7 @@ impl TraceWriter {
         Ok(ProcessWriter {
             directory,
             header,
-            modules: String::new(),
+            modules: Vec::new(),
             blocks: Rc::default(),
         })
     }
@@ -148,8 +148,7 @@ impl ProcessWriter {
 
     /// Adds a line to `modules`.
     pub fn module_line(&mut self, line: &str) -> &mut Self {
-        // Writing to a String cannot fail.
-        let _ = writeln!(self.modules, "{line}");
+        self.modules.extend(module_line(line.as_bytes()));
         self
     }
 
@@ -286,6 +285,11 @@ impl ProcessWriter {
         std::fs::write(self.directory.join("process"), self.header.as_bytes())?;
         std::fs::write(self.directory.join("modules"), &self.modules)
     }
+}
+
+/// A line of `modules` with this text: its sum in front, a newline behind.
+pub fn module_line(text: &[u8]) -> Vec<u8> {
+    [&sum_of(text)[..], text, b"\n"].concat()
 }
 
 /// An enter's second word.

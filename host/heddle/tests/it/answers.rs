@@ -333,13 +333,14 @@ fn a_process_that_became_another_did_not_vanish() {
 }
 
 #[test]
-fn info_and_recover_say_which_files_are_missing() {
+fn info_and_recover_say_which_files_are_missing_or_damaged() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
-    for pid in [42, 43, 44] {
+    for pid in [42, 43, 44, 45] {
         let mut process = trace.process(pid, 1, "/bin/app").unwrap();
         process.module(0x1000, 0x2000, 0x1000, None, "/bin/app");
+        process.module(0x3000, 0x4000, 0x3000, None, "/lib/a");
         let mut thread = process.thread(pid, "app");
         thread.enter(10, 0x1010, 0x1500, 0x7000);
         thread.finish().unwrap();
@@ -347,12 +348,22 @@ fn info_and_recover_say_which_files_are_missing() {
     }
     std::fs::write(path.join("heddle.trace/43/process"), "").unwrap();
     std::fs::remove_file(path.join("heddle.trace/44/modules")).unwrap();
+    // The newline behind the first line: the two are one.
+    let joined = path.join("heddle.trace/45/modules");
+    let text = std::fs::read_to_string(&joined).unwrap();
+    std::fs::write(&joined, text.replacen('\n', "\u{b}", 1)).unwrap();
     let header = "heddle.trace/43/process is empty: nothing of this process is read";
     let modules = "heddle.trace/44/modules is missing: functions of this process have no names";
+    let damaged = "heddle.trace/45/modules is damaged in 1 line, first at offset 0 (line 1 does \
+                   not match its sum): some functions of this process may have no names, or wrong \
+                   ones";
     let info = heddle(path).arg("info").assert().success();
     info.stdout(contains(format!(
-        "missing    {header}\nmissing    {modules}\n"
+        "missing    {header}\nmissing    {modules}\nmissing    {damaged}\n"
     )));
+    let report = heddle(path).arg("report").assert().success();
+    report.stderr(contains(format!("warning: {damaged}")));
     let recover = heddle(path).arg("recover").assert().success();
-    recover.stderr(contains(format!("warning: {header}")).and(contains(modules)));
+    let warning = contains(format!("warning: {header}"));
+    recover.stderr(warning.and(contains(modules)).and(contains(damaged)));
 }

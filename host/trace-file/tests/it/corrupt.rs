@@ -119,6 +119,38 @@ fn what_a_cut_has_taken_is_said() {
     }
 }
 
+/// A bad block of the disk, or a copy over a bad wire, of what tells which function an address is.
+#[test]
+fn what_a_flipped_bit_of_a_list_of_modules_has_changed_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(path).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    process
+        .module(0x1000, 0x2000, 0x1000, Some("abcd"), "/bin/app")
+        .module(0x3000, 0x4000, 0x3000, None, "/lib/a b")
+        .module_line("unload 1000020 1000");
+    let mut thread = process.thread(42, "app");
+    every_record(&mut thread);
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    let (header, modules) = (path.join("42/process"), path.join("42/modules"));
+    let (mut of_process, text) = (fs::read(&header).unwrap(), fs::read(&modules).unwrap());
+    for ended in [1, 0] {
+        of_process[12] = ended;
+        fs::write(&header, &of_process).unwrap();
+        fs::write(&modules, &text).unwrap();
+        assert!(!read(path).unwrap().1);
+        for bit in 0..text.len() * 8 {
+            let mut flipped = text.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            fs::write(&modules, flipped).unwrap();
+            let (_, said) = read(path).unwrap();
+            assert!(said, "ended: {ended}, bit {} of byte {}", bit % 8, bit / 8);
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn arbitrary_bytes_anywhere(

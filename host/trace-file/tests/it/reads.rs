@@ -378,14 +378,14 @@ fn wrong_directories_are_told_apart() {
         let error = Trace::open(path).unwrap_err().to_string();
         let both = [
             format!("version {version}"),
-            "reads versions 2 and 3".to_owned(),
+            "reads versions 2 to 4".to_owned(),
         ];
         assert!(
             both.iter().all(|text| error.contains(text)) && error.contains(what),
             "{error}"
         );
     }
-    for version in [2, 3] {
+    for version in [2, 3, 4] {
         fs::write(path.join("heddle"), format!("heddle trace {version}\n")).unwrap();
         assert!(matches!(Trace::open(path), Err(Error::Empty(_))));
     }
@@ -398,15 +398,43 @@ fn a_newer_file_inside_is_refused_with_both_versions() {
         sample(directory.path());
         let file = directory.path().join("42").join(name);
         let mut bytes = fs::read(&file).unwrap();
-        bytes[8] = 4;
+        bytes[8] = 5;
         fs::write(&file, bytes).unwrap();
         let error = Trace::open(directory.path()).unwrap_err().to_string();
         assert!(
             error.contains(name)
-                && error.contains("version 4")
-                && error.contains("versions 2 and 3"),
+                && error.contains("version 5")
+                && error.contains("versions 2 to 4"),
             "{error}"
         );
+    }
+}
+
+#[test]
+fn modules_of_earlier_versions_have_no_sums() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    sample(path);
+    recover(path).unwrap();
+    let modules = Trace::open(path).unwrap().processes()[0].modules().clone();
+    assert_eq!(modules.iter().count(), 1);
+    let text = fs::read(path.join("42/modules")).unwrap();
+    fs::write(path.join("42/modules"), &text["01234567 ".len()..]).unwrap();
+    let header = path.join("42/process");
+    let mut bytes = fs::read(&header).unwrap();
+    bytes[204] -= "01234567 ".len() as u8;
+    for version in [2, 3] {
+        fs::write(path.join("heddle"), format!("heddle trace {version}\n")).unwrap();
+        bytes[8] = version;
+        fs::write(&header, &bytes).unwrap();
+        let trace = Trace::open(path).unwrap();
+        let packed = path.join("packed");
+        heddle_trace_file::pack(&trace, &[], &packed).unwrap();
+        for trace in [trace, Trace::open(&packed).unwrap()] {
+            assert_eq!(trace.processes()[0].modules(), &modules);
+            assert_eq!(trace.lacking().count(), 0);
+        }
+        fs::remove_file(&packed).unwrap();
     }
 }
 
