@@ -27,7 +27,7 @@ constexpr Reason kReasons[] = {
     {ENFILE, "too many open files in the system", "raise fs.file-max"},
     {ENOMEM, "out of memory, address space or mappings",
      "raise the limit: ulimit -v unlimited, sysctl vm.max_map_count"},
-    {EACCES, "permission denied", "record into a directory you may write: heddle record -o DIR"},
+    {EACCES, "permission denied", "record into a directory of your own: heddle record -o DIR"},
     {EPERM, "operation not permitted", "record elsewhere: heddle record -o DIR"},
     {EROFS, "read-only file system", "record elsewhere: heddle record -o DIR"},
     {ENOENT, "no such directory",

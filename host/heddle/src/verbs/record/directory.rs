@@ -24,6 +24,8 @@ pub struct Prepared {
 pub struct Opened {
     path: PathBuf,
     directory: File,
+    /// It was there, and empty: it stays where nothing is recorded.
+    kept: bool,
 }
 
 /// Where a directory is that was claimed.
@@ -36,8 +38,9 @@ pub enum Whereabouts {
 }
 
 impl Opened {
-    fn of(claim: &Claim, path: &Path) -> Result<Self, Failure> {
+    fn of(claim: &Claim, path: &Path, kept: bool) -> Result<Self, Failure> {
         Ok(Opened {
+            kept,
             path: std::path::absolute(path).map_err(failed("find", path))?,
             directory: claim.directory().map_err(failed("open", path))?,
         })
@@ -97,14 +100,14 @@ pub fn prepare(path: &Path) -> Result<Prepared, Failure> {
             1 => path.to_owned(),
             number => with_suffix(path, &format!(".{number}")),
         };
-        let claim = match claim(&shown)? {
-            Claimed::Ours(claim) => claim,
+        let (claim, kept) = match claim(&shown)? {
+            Claimed::Ours(claim, kept) => (claim, kept),
             Claimed::Busy(busy) => {
                 first_busy.get_or_insert(busy);
                 continue;
             }
         };
-        let trace = Opened::of(&claim, &shown)?;
+        let trace = Opened::of(&claim, &shown, kept)?;
         claim
             .write("heddle", &heddle_trace_file::marker())
             .inspect_err(|_| _ = trace.discard())
@@ -129,7 +132,8 @@ pub fn prepare(path: &Path) -> Result<Prepared, Failure> {
 }
 
 enum Claimed {
-    Ours(Claim),
+    /// With whether the directory was there and empty.
+    Ours(Claim, bool),
     /// Another process records into this directory, which would have to move or go.
     Busy(PathBuf),
 }
@@ -157,6 +161,9 @@ fn claim(path: &Path) -> Result<Claimed, Failure> {
                 path.display()
             )));
         }
+        let kept = path
+            .read_dir()
+            .is_ok_and(|mut there| there.next().is_none());
         make(path).map_err(failed("make the directory", path))?;
         let claim = match Claim::of(path) {
             Ok(claim) => claim,
@@ -167,11 +174,11 @@ fn claim(path: &Path) -> Result<Claimed, Failure> {
         };
         if !is_trace(path) || use_of(path) == Use::Unused {
             // What a start has left that was interrupted: it is no trace to be kept.
-            Opened::of(&claim, path)?.clear();
-            return Ok(Claimed::Ours(claim));
+            Opened::of(&claim, path, kept)?.clear();
+            return Ok(Claimed::Ours(claim, kept));
         }
-        let kept = keep_as_old(path);
-        if let Some(busy) = kept.inspect_err(|_| _ = fs::remove_file(path.join("control")))? {
+        let old = keep_as_old(path);
+        if let Some(busy) = old.inspect_err(|_| _ = fs::remove_file(path.join("control")))? {
             claim.release();
             return Ok(Claimed::Busy(busy));
         }
@@ -284,15 +291,17 @@ pub fn say_filters(claim: &Claim, trace: &Opened, options: &str) -> Result<(), F
 
 impl Opened {
     /// Removes a trace in which nothing was recorded, and nothing of what took its place. Other
-    /// files in it stay. Returns whether no process had tried to record: a process that tries makes
-    /// a directory of its own.
+    /// files in it stay, and so does a directory that was there before. Returns whether no process
+    /// had tried to record: a process that tries makes a directory of its own.
     pub fn discard(&self) -> bool {
         let untried = self.clear();
         // From here on it may be another recording's.
         if let Some(directory) = open(&self.directory, ".") {
             let _ = unlinkat(&directory, "control", AtFlags::empty());
         }
-        let _ = fs::remove_dir(&self.path);
+        if !self.kept {
+            let _ = fs::remove_dir(&self.path);
+        }
         untried
     }
 
@@ -381,6 +390,20 @@ mod tests {
         std::os::unix::fs::symlink(&target, moved.join("filters")).unwrap();
         assert!(say_filters(&prepared.claim, &prepared.trace, "--depth 3").is_err());
         assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_directory_that_was_there_stays_where_nothing_is_recorded() {
+        let scratch = tempfile::tempdir().unwrap();
+        for there in [true, false] {
+            let path = scratch.path().join(there.to_string());
+            if there {
+                fs::create_dir(&path).unwrap();
+            }
+            assert!(prepared(&path).trace.discard());
+            assert_eq!(path.exists(), there);
+            assert!(!there || fs::read_dir(&path).unwrap().next().is_none());
+        }
     }
 
     #[test]

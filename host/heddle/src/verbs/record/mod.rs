@@ -276,7 +276,7 @@ fn unopened(program: impl Display, barred: &str) {
 /// Says that the program has given up its rights, and what to do.
 fn became(program: impl Display, user: u32, shown: &Path) {
     error(format_args!(
-        "{program} became user {user}, who may not write in {}, and recorded no call before; let it run `heddle record -- PROGRAM` as that user",
+        "{program} became user {user}, who may not record in {}, which is another user's, and recorded no call before; let it run `heddle record -- PROGRAM` as that user",
         shown.display()
     ));
 }
