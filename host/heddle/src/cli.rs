@@ -88,6 +88,7 @@ pub fn command() -> Command {
 /// Runs the verb. 0 ok, 1 failed, 2 usage, 3 wrong result or regression; `record` passes the
 /// program's code through and uses 125–127 for its own failures.
 pub fn run() -> ExitCode {
+    cut_short::is_an_error(1);
     let parsed = Cli::from_arg_matches(&command().get_matches());
     let Cli { color, verb } = parsed.unwrap_or_else(|error| error.format(&mut command()).exit());
     color.apply();

@@ -1,8 +1,12 @@
-//! Files that another program cuts short while they are read. A page of a mapping behind the file's
-//! end, or one that the disk cannot give any more, is a SIGBUS, which says nothing.
+//! What would end the command in the middle: files that another program cuts short while they are
+//! read, and memory that cannot be had. A page of a mapping behind the file's end, or one that the
+//! disk cannot give any more, is a SIGBUS, which says nothing; without memory, and where there is a
+//! mistake of ours, Rust aborts.
 
-use crate::patience;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering::Relaxed};
+use crate::{memory, patience};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr};
 
 /// What we exit with.
 static CODE: AtomicI32 = AtomicI32::new(1);
@@ -19,52 +23,105 @@ pub fn after(first: fn()) {
 
 /// What gives the code to exit with, where we have to wait for somebody first; a function.
 static ENDS_WITH: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+/// The command that collects what we do not collect any more; whoever set `ENDS_WITH` has set it
+/// before.
+static RECOVER: OnceLock<String> = OnceLock::new();
 
 /// From here on the command does not end before `code` says with what: with what it gives, or, if
-/// that is nothing, as else. It must be async-signal-safe.
-pub fn ends_with(code: fn() -> Option<i32>) {
-    ENDS_WITH.store(code as *mut (), Relaxed);
+/// that is nothing, as else. It must be async-signal-safe. Then `recover` is the command to run.
+pub fn ends_with(code: fn() -> Option<i32>, recover: String) {
+    let _ = RECOVER.set(recover);
+    ENDS_WITH.store(code as *mut (), Release);
 }
 
-/// Makes it an error that names the file and the offset; the command ends with `code`.
+/// Makes it an error that names the file and the offset, or says how much memory is missing; the
+/// command ends with `code`.
 pub fn is_an_error(code: i32) {
     CODE.store(code, Relaxed);
-    // SAFETY: a sigaction of zeros is valid; the handler calls what is async-signal-safe. Threads
-    // of Rust's have a stack for handlers.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = on_fault as *const () as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        libc::sigaction(libc::SIGBUS, &raw const action, std::ptr::null_mut());
+    for (signal, handler) in [
+        (libc::SIGBUS, on_fault as *const ()),
+        (libc::SIGABRT, on_abort as *const ()),
+    ] {
+        // SAFETY: a sigaction of zeros is valid; the handler calls what is async-signal-safe.
+        // Threads of Rust's have a stack for handlers.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = handler as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
     }
 }
 
 extern "C" fn on_fault(_: libc::c_int, about: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the kernel passes what it knows; all calls are system calls, and what `BEFORE` and
-    // `ENDS_WITH` hold are such functions.
-    unsafe {
-        if TOLD.swap(true, Relaxed) {
-            loop {
-                libc::pause();
-            }
-        }
-        let first = BEFORE.load(Relaxed);
-        if !first.is_null() {
-            std::mem::transmute::<*mut (), fn()>(first)();
-        }
-        say(b"error: ");
-        if !name((*about).si_addr() as u64) {
-            say(b"a file");
-        }
-        let ends_with = ENDS_WITH.load(Relaxed);
-        if ends_with.is_null() {
-            say(b": cut short while it was read, or its disk has failed: when nobody writes it any more, run this again\n");
-            libc::_exit(CODE.load(Relaxed));
-        }
-        say(b": cut short while it was written, or its disk has failed: nothing more is collected; when the program has ended, `heddle recover` mends the trace\n");
-        let code = std::mem::transmute::<*mut (), fn() -> Option<i32>>(ends_with)();
-        libc::_exit(code.unwrap_or(CODE.load(Relaxed)));
+    begin();
+    // SAFETY: the kernel passes what it knows.
+    if !unsafe { name((*about).si_addr() as u64) } {
+        say(b"a file");
     }
+    end(
+        b": cut short while it was read, or its disk has failed: when nobody writes it any more, run this again\n",
+        b": cut short while it was written, or its disk has failed",
+    );
+}
+
+extern "C" fn on_abort(_: libc::c_int, _: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    match memory::lacked() {
+        Some(bytes) => {
+            begin();
+            say(b"out of memory: ");
+            say_number(bytes as u64);
+            end(
+                b" bytes more cannot be had; raise the limit (ulimit -v unlimited, ulimit -d unlimited), or run this where there is more\n",
+                b" bytes more cannot be had",
+            );
+        }
+        None if !ENDS_WITH.load(Acquire).is_null() => {
+            begin();
+            end(b"", b"heddle record has failed, as said above");
+        }
+        // A mistake of ours, or someone else's signal: we end as if nobody had caught it, when
+        // this returns.
+        // SAFETY: system calls.
+        None => unsafe {
+            libc::signal(libc::SIGABRT, libc::SIG_DFL);
+            libc::raise(libc::SIGABRT);
+        },
+    }
+}
+
+/// Begins an error. A second thread that meets one does not get beyond this.
+fn begin() {
+    if TOLD.swap(true, Relaxed) {
+        loop {
+            // SAFETY: a system call.
+            unsafe { libc::pause() };
+        }
+    }
+    let first = BEFORE.load(Relaxed);
+    if !first.is_null() {
+        // SAFETY: `after` has stored such a function.
+        unsafe { std::mem::transmute::<*mut (), fn()>(first)() };
+    }
+    say(b"error: ");
+}
+
+/// Ends the error and the command: with `why`, or with `why_recording` and the program's code.
+fn end(why: &[u8], why_recording: &[u8]) -> ! {
+    let ends_with = ENDS_WITH.load(Acquire);
+    let mut code = None;
+    if ends_with.is_null() {
+        say(why);
+    } else {
+        say(why_recording);
+        say(b": nothing more is collected; when the program has ended: ");
+        say(RECOVER.get().map_or(b"heddle recover", |it| it.as_bytes()));
+        say(b"\n");
+        // SAFETY: `ends_with` has stored such a function.
+        code = unsafe { std::mem::transmute::<*mut (), fn() -> Option<i32>>(ends_with)() };
+    }
+    // SAFETY: a system call.
+    unsafe { libc::_exit(code.unwrap_or(CODE.load(Relaxed))) }
 }
 
 fn say(text: &[u8]) {
@@ -129,16 +186,20 @@ impl Line {
         };
         say(path);
         say(b": at offset ");
-        let (mut digits, mut rest) = ([0; 20], offset);
-        let mut begin = digits.len();
-        while begin == digits.len() || rest > 0 {
-            begin -= 1;
-            digits[begin] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-        }
-        say(&digits[begin..]);
+        say_number(offset);
         true
     }
+}
+
+fn say_number(number: u64) {
+    let (mut digits, mut rest) = ([0; 20], number);
+    let mut begin = digits.len();
+    while begin == digits.len() || rest > 0 {
+        begin -= 1;
+        digits[begin] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    say(&digits[begin..]);
 }
 
 /// The file, and the offset in it, that such a line maps to an address.

@@ -9,6 +9,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The size of a huge page.
 const HUGE: usize = 2 << 20;
@@ -17,6 +18,22 @@ const LARGE: usize = 1 << 20;
 
 /// The command's allocator.
 pub struct Memory;
+
+/// Bytes that could not be had, the latest time that was so.
+static LACKED: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes that could not be had, if any could not.
+pub fn lacked() -> Option<usize> {
+    Some(LACKED.load(Relaxed)).filter(|&size| size != 0)
+}
+
+/// Takes down that memory of this size could not be had, if it could not.
+fn noted(memory: *mut u8, size: usize) -> *mut u8 {
+    if memory.is_null() {
+        LACKED.store(size, Relaxed);
+    }
+    memory
+}
 
 /// Whether memory of this layout is mapped by itself.
 fn is_large(layout: Layout) -> bool {
@@ -27,19 +44,21 @@ fn is_large(layout: Layout) -> bool {
 // nothing else. Mapped memory begins at a multiple of `HUGE`, is zero, and is as long as asked.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        match is_large(layout) {
+        let memory = match is_large(layout) {
             true => mapped(layout.size(), false),
             // SAFETY: the caller's.
             false => unsafe { System.alloc(layout) },
-        }
+        };
+        noted(memory, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        match is_large(layout) {
+        let memory = match is_large(layout) {
             true => mapped(layout.size(), false),
             // SAFETY: the caller's.
             false => unsafe { System.alloc_zeroed(layout) },
-        }
+        };
+        noted(memory, layout.size())
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
@@ -56,7 +75,7 @@ unsafe impl GlobalAlloc for Memory {
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: the caller has seen to it that the size is one for this alignment.
         let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
-        match (is_large(layout), is_large(new)) {
+        let memory = match (is_large(layout), is_large(new)) {
             // SAFETY: the caller's.
             (false, false) => unsafe { System.realloc(pointer, layout, size) },
             // SAFETY: it was mapped in this size.
@@ -74,7 +93,8 @@ unsafe impl GlobalAlloc for Memory {
                 }
                 there
             },
-        }
+        };
+        noted(memory, size)
     }
 }
 

@@ -631,6 +631,59 @@ fn a_dry_run_prints_what_patterns_match_and_runs_nothing() {
         .stderr(contains("is a script"));
 }
 
+/// What a mistake of ours, or memory that is missing, ends in.
+#[test]
+fn record_that_aborts_passes_the_exit_code_on_when_the_program_has_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = "kill -ABRT $PPID; sleep 0.1; echo on; exit 7";
+    record(path, &["-o", "a b", "sh", "-c", program])
+        .code(7)
+        .stdout("on\n")
+        .stderr(contains(
+            "error: heddle record has failed, as said above: nothing more is collected; when the \
+             program has ended: heddle recover 'a b'\n",
+        ));
+    record(
+        path,
+        &["-o", "a b", "sh", "-c", "kill -ABRT $PPID; kill -TERM $$"],
+    )
+    .code(143);
+}
+
+#[test]
+fn too_little_memory_is_an_error_that_says_what_to_do() {
+    use std::os::unix::process::CommandExt;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let library = idle_library(path);
+    let mut starved = std::process::Command::new(heddle(path).get_program());
+    starved
+        .current_dir(path)
+        .env("HEDDLE_LIB", library)
+        .args(["record", "sh", "-c", "echo run"]);
+    // SAFETY: between fork and exec only `setrlimit` is called, which is async-signal-safe.
+    unsafe {
+        starved.pre_exec(|| {
+            let little = libc::rlimit {
+                rlim_cur: 4 << 20,
+                rlim_max: 4 << 20,
+            };
+            match libc::setrlimit(libc::RLIMIT_DATA, &raw const little) {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        })
+    };
+    assert_cmd::Command::from_std(starved)
+        .assert()
+        .code(125)
+        .stdout("")
+        .stderr(contains("error: out of memory: ").and(contains("ulimit -d unlimited")));
+    // What that has left is in nobody's way.
+    record(path, &["sh", "-c", "exit 7"]).code(7);
+}
+
 #[test]
 fn record_passes_the_exit_code_through_and_says_when_nothing_was_recorded() {
     let directory = tempfile::tempdir().unwrap();

@@ -101,8 +101,6 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     };
     // A program's exit code is not withheld because nobody reads what we say.
     patience::ends(Duration::from_secs(1));
-    // It maps files of the trace.
-    cut_short::ends_with(run::code_at_end);
     let place = claim.place();
     let collecting = collector::start(&trace, &shown, claim, args.modes.keep_everything())?;
     let wanted = planning::Wanted {
@@ -119,6 +117,11 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
             return Err(failure);
         }
     };
+    // We map files of the trace, and take memory for them.
+    cut_short::ends_with(
+        run::code_at_end,
+        format!("heddle recover {}", quoted(&shown)),
+    );
     let ended = run::run(&mut command);
     if let Some(watching) = watching {
         watching.finish();

@@ -78,13 +78,14 @@ fn code_of(told: &libc::siginfo_t) -> i32 {
 }
 
 /// Waits until the program has ended, without reaping it, so that the pid cannot be another
-/// process's while a handler may still use it.
-fn wait_for_end(pid: i32) -> io::Result<libc::siginfo_t> {
+/// process's while a handler may still use it. `None`: our only child.
+fn wait_for_end(pid: Option<i32>) -> io::Result<libc::siginfo_t> {
     // SAFETY: siginfo is plain data that waitid fills.
     let mut told: libc::siginfo_t = unsafe { std::mem::zeroed() };
     let options = libc::WEXITED | libc::WNOWAIT;
+    let (kind, id) = pid.map_or((libc::P_ALL, 0), |pid| (libc::P_PID, pid as libc::id_t));
     // SAFETY: as above.
-    while unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, &mut told, options) } != 0 {
+    while unsafe { libc::waitid(kind, id, &mut told, options) } != 0 {
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(error);
@@ -99,9 +100,10 @@ pub fn code_at_end() -> Option<i32> {
     loop {
         match (CODE.load(SeqCst), PROGRAM.load(SeqCst)) {
             (code @ 0.., _) => return Some(code),
-            (_, 0) => return None,
+            // It may run already, though we have not been told its pid yet.
+            (_, 0) => return wait_for_end(None).ok().map(|told| code_of(&told)),
             (_, pid) => {
-                if let Ok(told) = wait_for_end(pid) {
+                if let Ok(told) = wait_for_end(Some(pid)) {
                     return Some(code_of(&told));
                 }
             }
@@ -135,7 +137,7 @@ pub fn run(command: &mut Command) -> Result<Ended, Failure> {
         // SAFETY: the child is ours and not yet waited for.
         unsafe { libc::kill(pid, early) };
     }
-    let told = wait_for_end(pid)
+    let told = wait_for_end(Some(pid))
         .map_err(|error| Failure::ours(format!("cannot wait for {shown}: {error}")))?;
     CODE.store(code_of(&told), SeqCst);
     PROGRAM.store(-1, SeqCst);
