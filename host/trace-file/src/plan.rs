@@ -148,6 +148,16 @@ impl Planner {
         Ok(move || requests.wake())
     }
 
+    /// What tells all processes that no plan comes any more, from another thread or where this one
+    /// cannot go on: async-signal-safe.
+    ///
+    /// # Errors
+    /// The trace's `control` cannot be mapped.
+    pub fn refuser(&self) -> Result<impl Fn() + Send + Sync + 'static + use<>, Error> {
+        let requests = Requests::open(&self.trace)?;
+        Ok(move || requests.refuse())
+    }
+
     /// Answers until `go_on` says no; asks it at least every `at_most`. `plan` tells what is to
     /// be said of a module.
     ///

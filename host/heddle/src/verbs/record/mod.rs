@@ -119,7 +119,10 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     };
     // We map files of the trace, and take memory for them.
     cut_short::ends_with(
-        run::code_at_end,
+        || {
+            planning::give_up();
+            run::code_at_end()
+        },
         format!("heddle recover {}", quoted(&shown)),
     );
     let ended = run::run(&mut command);

@@ -11,8 +11,8 @@ use heddle_trace_file::{Error, Kinds, Module, ModulePlan, PlanRange, Planner, Re
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -26,6 +26,21 @@ pub struct Planning {
 
 /// A request wakes us; this is for one that was killed before it could.
 const AT_MOST: Duration = Duration::from_secs(1);
+
+/// The kernel's number of the thread; 0 before there is one.
+static PLANNER: AtomicI32 = AtomicI32::new(0);
+/// Tells all processes that no plan comes any more.
+static REFUSE: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
+
+/// If it is the planning thread that calls this, no process waits for it any more: each would for
+/// half a minute. Async-signal-safe.
+pub fn give_up() {
+    // SAFETY: gettid takes nothing.
+    let caller = unsafe { libc::gettid() };
+    if let Some(refuse) = REFUSE.get().filter(|_| caller == PLANNER.load(SeqCst)) {
+        refuse();
+    }
+}
 
 /// What the library is to be told.
 pub struct Wanted {
@@ -47,9 +62,12 @@ pub fn start(trace: &Path, shown: &Path, wanted: Wanted) -> Result<Option<Planni
     let failed = |error: Error| super::directory::refused(&error.renamed(trace, shown));
     let planner = Planner::begin(trace).map_err(failed)?;
     let wake = planner.waker().map_err(failed)?;
+    let _ = REFUSE.set(Box::new(planner.refuser().map_err(failed)?));
     let stop = Arc::new(AtomicBool::new(false));
     let (stopped, trace, shown) = (stop.clone(), trace.to_owned(), shown.to_owned());
     let work = move || {
+        // SAFETY: gettid takes nothing.
+        PLANNER.store(unsafe { libc::gettid() }, SeqCst);
         let mut modules = Modules::new(&trace, &wanted);
         let go_on = || !stopped.load(SeqCst);
         let served = planner.serve(AT_MOST, go_on, |module| modules.plan(module));
