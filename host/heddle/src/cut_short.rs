@@ -4,6 +4,7 @@
 //! mistake of ours, Rust aborts.
 
 use crate::{memory, patience};
+use std::io::Write as _;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr};
@@ -32,6 +33,11 @@ static RECOVER: OnceLock<String> = OnceLock::new();
 pub fn ends_with(code: fn() -> Option<i32>, recover: String) {
     let _ = RECOVER.set(recover);
     ENDS_WITH.store(code as *mut (), Release);
+    // A panic ends us in every profile. Without memory a backtrace would wait for itself.
+    std::panic::set_hook(Box::new(|panic| {
+        let _ = writeln!(std::io::stderr(), "{panic}");
+        std::process::abort();
+    }));
 }
 
 /// Makes it an error that names the file and the offset, or says how much memory is missing; the

@@ -65,9 +65,11 @@ pub fn start(trace: &Path, shown: &Path, wanted: Wanted) -> Result<Option<Planni
     let _ = REFUSE.set(Box::new(planner.refuser().map_err(failed)?));
     let stop = Arc::new(AtomicBool::new(false));
     let (stopped, trace, shown) = (stop.clone(), trace.to_owned(), shown.to_owned());
+    let (begun, has_begun) = std::sync::mpsc::sync_channel(1);
     let work = move || {
         // SAFETY: gettid takes nothing.
         PLANNER.store(unsafe { libc::gettid() }, SeqCst);
+        let _ = begun.send(());
         let mut modules = Modules::new(&trace, &wanted);
         let go_on = || !stopped.load(SeqCst);
         let served = planner.serve(AT_MOST, go_on, |module| modules.plan(module));
@@ -81,6 +83,9 @@ pub fn start(trace: &Path, shown: &Path, wanted: Wanted) -> Result<Option<Planni
             let remedy = super::directory::remedy(&error);
             Failure::ours(format!("cannot start a thread: {error}{remedy}"))
         })?;
+    has_begun
+        .recv()
+        .map_err(|_| Failure::ours("the planning thread ended at once"))?;
     Ok(Some(Planning {
         stop,
         wake: Box::new(wake),
