@@ -1,6 +1,7 @@
 //! What each event of a trace is to its strand: a call's beginning or end, or something else.
 
 use super::line::{Line, OpenCall};
+use crate::aside::Aside;
 use crate::filter::{Filter, Filterable, LeftOut, unwrap};
 use crate::names::{Names, thread_label};
 use crate::sched::{Between, Stretches};
@@ -35,6 +36,9 @@ struct Latest {
     depths: HashMap<StrandId, usize>,
     /// The open calls of each strand, outermost first, if they are wanted.
     open: Option<HashMap<StrandId, Vec<OpenCall>>>,
+    /// The threads of the activations that these are of, and those of other activations.
+    on: HashMap<StrandId, u32>,
+    aside: Aside<Vec<OpenCall>, StrandId>,
     /// Those that live.
     strands: HashMap<StrandId, Strand>,
     /// Those whose label is another now, or is not needed any more.
@@ -52,6 +56,8 @@ impl Latest {
             values: Waiting::default(),
             depths: HashMap::new(),
             open: wants_open.then(HashMap::new),
+            on: HashMap::new(),
+            aside: Aside::default(),
             strands: HashMap::new(),
             changed: Vec::new(),
             ended: Vec::new(),
@@ -60,9 +66,22 @@ impl Latest {
 
     fn opened(&mut self, call: &Call) {
         self.depths.insert(call.strand, call.depth + 1);
-        if let Some(open) = &mut self.open {
-            open.entry(call.strand).or_default().push(call.into());
+        if let Some(open) = self.open_on(call.strand, call.thread, call.depth == 0) {
+            open.push(call.into());
         }
+    }
+
+    /// The open calls of the strand's activation on this thread, which `begins` or is open.
+    fn open_on(
+        &mut self,
+        strand: StrandId,
+        thread: usize,
+        begins: bool,
+    ) -> Option<&mut Vec<OpenCall>> {
+        let open = self.open.as_mut()?.entry(strand).or_default();
+        let on = self.on.entry(strand).or_default();
+        self.aside.turn_to(strand, (on, &mut *open), thread, begins);
+        Some(open)
     }
 }
 
@@ -103,8 +122,8 @@ impl Sink for Latest {
             End::Unwound => self.unwound.push(*span),
             End::Open => {}
         }
-        if let Some(open) = &mut self.open {
-            open.entry(span.strand).or_default().pop();
+        if let Some(open) = self.open_on(span.strand, span.thread, false) {
+            open.pop();
         }
     }
 
@@ -124,6 +143,8 @@ impl Sink for Latest {
         self.depths.remove(&strand.id);
         if let Some(open) = &mut self.open {
             open.remove(&strand.id);
+            self.on.remove(&strand.id);
+            self.aside.forget(strand.id);
         }
         self.ended.push(strand.id);
     }
