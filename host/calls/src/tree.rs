@@ -81,6 +81,8 @@ pub struct Growing {
 #[derive(Clone, Debug)]
 struct Activation {
     thread: usize,
+    /// How many calls are open that run the coroutine, which are none of its own.
+    bodies: usize,
     /// The finished children of every open call, below them those of no call at all.
     open: Vec<(u32, Vec<Node>)>,
 }
@@ -89,8 +91,13 @@ impl Activation {
     fn on(thread: usize) -> Self {
         Activation {
             thread,
+            bodies: 0,
             open: vec![(0, Vec::new())],
         }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.bodies == 0 && self.open.len() < 2
     }
 
     /// The calls that no call made, of those that have ended.
@@ -131,17 +138,18 @@ impl Growing {
     }
 
     fn turn(&mut self, thread: usize, begins: bool) {
-        if begins {
+        let before = self.before.iter().position(|of| of.thread == thread);
+        if before.is_some() {
+            self.at = before;
+        } else if begins {
             self.at = None;
-            if self.latest.open.len() > 1 {
+            if !self.latest.has_ended() {
                 let before = std::mem::replace(&mut self.latest, Activation::on(thread));
                 self.before.push(before);
             }
             self.latest.thread = thread;
         } else if self.latest.thread == thread {
             self.at = None;
-        } else if let Some(at) = self.before.iter().position(|of| of.thread == thread) {
-            self.at = Some(at);
         }
     }
 
@@ -182,8 +190,25 @@ impl Growing {
     /// The innermost call ends.
     pub fn leave(&mut self, span: &Span) {
         close(&mut self.now().open, span);
+        self.join();
+    }
+
+    /// A call begins that runs the coroutine, and is none of its own.
+    pub fn enter_body(&mut self) {
+        self.now().bodies += 1;
+    }
+
+    /// That call ends.
+    pub fn leave_body(&mut self) {
+        let now = self.now();
+        now.bodies = now.bodies.saturating_sub(1);
+        self.join();
+    }
+
+    /// Puts what an activation called in front of what a later one did, when that has ended.
+    fn join(&mut self) {
         if let Some(at) = self.at
-            && self.before[at].open.len() < 2
+            && self.before[at].has_ended()
         {
             let ended = self.before.remove(at).roots();
             self.at = None;

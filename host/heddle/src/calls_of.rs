@@ -175,7 +175,7 @@ impl Sink for Trees<'_> {
         growing.turn_to(call.thread, call.depth == 0);
         // What runs a coroutine is no call of it, but the coroutine itself.
         if call.body {
-            return;
+            return growing.enter_body();
         }
         let parent = call.around.filter(|_| call.depth > 0);
         let names = &mut self.names.borrow_mut();
@@ -193,10 +193,11 @@ impl Sink for Trees<'_> {
 
     fn leave(&mut self, span: &StrandSpan) {
         let result = self.waiting.of_leave(span);
-        if !span.body
-            && let Some(growing) = self.open.get_mut(&span.strand)
-        {
+        if let Some(growing) = self.open.get_mut(&span.strand) {
             growing.turn_to(span.thread, false);
+            if span.body {
+                return growing.leave_body();
+            }
             let names = &mut self.names.borrow_mut();
             let process = span.strand.process();
             let time = span.span.exit;

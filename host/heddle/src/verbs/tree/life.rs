@@ -2,7 +2,7 @@
 //! or in which function, and who resumed it on which thread.
 
 use super::awaited::{Awaited, is_pump};
-use crate::aside::Aside;
+use crate::aside::{Activation, Aside};
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::{Names, awaiter_of};
 use crate::values::{Waiting, argument_list, result_text};
@@ -69,7 +69,7 @@ pub fn read<'a>(
         labels: Vec::new(),
         numbers: HashMap::new(),
         growing: Growing::default(),
-        open: Vec::new(),
+        open: Open::default(),
         on: 0,
         aside: Aside::default(),
         site: None,
@@ -168,11 +168,10 @@ struct Living<'a> {
     labels: Vec<Label>,
     numbers: HashMap<Label, u32>,
     growing: Growing,
-    /// Functions of the open calls, and when they were entered.
-    open: Vec<(Addr, Nanos)>,
-    /// The thread of the activation that these are of, and those of another one of a coroutine.
+    /// The open calls of the activation that is looked at, its thread, and other ones.
+    open: Open,
     on: u32,
-    aside: Aside<Vec<(Addr, Nanos)>>,
+    aside: Aside<Open>,
     /// The call site of the last call that the coroutine's own code made.
     site: Option<(Addr, Nanos)>,
     /// The latest suspension, until what follows it tells where it was.
@@ -203,6 +202,21 @@ struct Living<'a> {
     /// What runs it or ran it last, destroys it.
     destroyed: bool,
     failed: Option<TreeError>,
+}
+
+/// The open calls of an activation.
+#[derive(Default)]
+struct Open {
+    /// How many of them run the coroutine.
+    bodies: usize,
+    /// The functions of the others, and when they were entered.
+    calls: Vec<(Addr, Nanos)>,
+}
+
+impl Activation for Open {
+    fn runs(&self) -> bool {
+        self.bodies > 0 || !self.calls.is_empty()
+    }
 }
 
 impl Living<'_> {
@@ -327,7 +341,7 @@ impl Living<'_> {
     fn calls_to_hand_over(&mut self, call: &Call) {
         let names = &mut *self.names.borrow_mut();
         let site = names.caller(call.strand.process(), call.caller, call.enter);
-        if self.open.is_empty() && !call.destroys && coroutine_part(&site.symbol).is_some() {
+        if self.open.calls.is_empty() && !call.destroys && coroutine_part(&site.symbol).is_some() {
             self.handed_over = Some((call.strand, true));
         }
     }
@@ -424,7 +438,7 @@ impl Living<'_> {
         {
             return format!(" at {line}");
         }
-        match self.open.last() {
+        match self.open.calls.last() {
             Some(&(function, enter)) => {
                 let location = names.function(process, function, enter);
                 format!(" in {}", names.shown(&location))
@@ -551,6 +565,10 @@ impl Sink for Living<'_> {
         });
         if call.strand == self.id {
             self.turn_to(call.thread, call.depth == 0);
+            if call.body {
+                self.open.bodies += 1;
+                self.growing.enter_body();
+            }
         }
         if call.body {
             return self.body(call);
@@ -566,10 +584,10 @@ impl Sink for Living<'_> {
         if !self.destroyed {
             self.handed_over = None;
         }
-        if self.open.is_empty() {
+        if self.open.calls.is_empty() {
             self.awaiter = awaiter_of(names.shown(&location)).map(str::to_owned);
         }
-        if self.open.is_empty() && !call.inlined {
+        if self.open.calls.is_empty() && !call.inlined {
             self.site = Some((call.caller, call.enter)).filter(|(site, _)| site.0 != 0);
         }
         let mut text = names.shown(&location).to_owned();
@@ -581,7 +599,7 @@ impl Sink for Living<'_> {
             );
         }
         let label = self.number(Label::Call(text));
-        self.open.push((call.function, call.enter));
+        self.open.calls.push((call.function, call.enter));
         if let Err(error) = self.growing.enter(label) {
             self.failed.get_or_insert(error);
         }
@@ -600,7 +618,8 @@ impl Sink for Living<'_> {
             self.is_left();
         }
         if span.body {
-            return;
+            self.open.bodies = self.open.bodies.saturating_sub(1);
+            return self.growing.leave_body();
         }
         let names = self.names.clone();
         let names = &mut *names.borrow_mut();
@@ -614,7 +633,7 @@ impl Sink for Living<'_> {
             let label = self.number(label);
             self.growing.relabel(label);
         }
-        self.open.pop();
+        self.open.calls.pop();
         self.growing.leave(&span.span);
     }
 
