@@ -96,7 +96,18 @@ class Trace {
   }
 
   index() {
-    const { calls, count, runs } = this;
+    const { calls, count, runs, strands } = this;
+    // Further rows of strands, by the first.
+    this.further = new Map();
+    const firsts = new Map();
+    for (let s = 0; s < count; s++) {
+      const key = `${this.group(s).process}/${strands.number[s] % 2 ** 32}`;
+      if (strands.number[s] < 2 ** 32) firsts.set(key, s);
+      else if (firsts.has(key)) {
+        const first = firsts.get(key);
+        this.further.set(first, [...this.further.get(first) || [], s]);
+      }
+    }
     // Lanes: the calls of one strand at one depth, which do not overlap.
     this.lanesOf = new Int32Array(count + 1);
     const from = [];
@@ -185,6 +196,16 @@ class Trace {
     return `${things} ${lacks ? `${of} or ` : ""}shorter than ${duration(threshold)}`;
   }
 
+  /** All rows of a strand, or the further one that this is. */
+  rowsOf(strand) { return [strand, ...this.further.get(strand) || []]; }
+  /** Gives the pauses on all rows of a strand to a function. */
+  eachPause(strand, take) {
+    for (const row of this.rowsOf(strand)) {
+      for (let i = this.pausesOf[row]; i < this.pausesOf[row + 1]; i++) take(i);
+    }
+  }
+  /** Whether what this row has is a strand's that has another row. */
+  isFurther(strand) { return this.strands.number[strand] >= 2 ** 32; }
   group(strand) { return this.groups[this.strands.group[strand]]; }
   kind(strand) { return this.group(strand).kind; }
   name(strand) { return this.group(strand).name; }

@@ -99,6 +99,7 @@ class Tables {
         name = `${plural(row.group.strands, row.group.kind)} ${row.group.label}`;
       }
     }
+    if (strands) strands = [...new Set(strands.flatMap((s) => trace.rowsOf(s)))];
     if (range) name += `, ${duration(from)} to ${duration(to)}`;
     return { from, to, strands: strands || Array.from({ length: trace.count }, (_, s) => s), name,
       everything };
@@ -258,7 +259,7 @@ class Tables {
   strands(scope) {
     const { trace } = this;
     const t = trace.strands;
-    const rows = scope.strands.map((s) => ({ s }));
+    const rows = scope.strands.filter((s) => !trace.isFurther(s)).map((s) => ({ s }));
     const maker = (s) => t.parent[s] ? trace.label(t.parent[s] - 1)
       : t.parentNumber[s] ? `strand #${t.parentNumber[s]}` : "";
     const more = trace.groups.reduce((sum, g) => sum + g.strands - g.listed, 0);
@@ -301,9 +302,9 @@ class Tables {
     const { trace } = this;
     const { pauses } = trace;
     let sum = 0;
-    for (let i = trace.pausesOf[s]; i < trace.pausesOf[s + 1]; i++) {
+    trace.eachPause(s, (i) => {
       if (this.isWait(i)) sum += pauses.time[i];
-    }
+    });
     return sum + this.shortSuspensions(s);
   }
 
@@ -313,9 +314,9 @@ class Tables {
     const { pauses } = trace;
     if (trace.kind(s) === 0 || !trace.held.pauses.count) return 0;
     let kept = 0;
-    for (let i = trace.pausesOf[s]; i < trace.pausesOf[s + 1]; i++) {
+    trace.eachPause(s, (i) => {
       if (pauses.why[i] === 0 && !pauses.open[i]) kept += pauses.time[i];
-    }
+    });
     return Math.max(trace.strands.suspended[s] - kept, 0);
   }
 
@@ -328,11 +329,11 @@ class Tables {
   longestWait(s) {
     const { trace } = this;
     let longest = { i: -1, time: -1 };
-    for (let i = trace.pausesOf[s]; i < trace.pausesOf[s + 1]; i++) {
+    trace.eachPause(s, (i) => {
       if (this.isWait(i) && trace.pauses.time[i] > longest.time) {
         longest = { i, time: trace.pauses.time[i] };
       }
-    }
+    });
     return longest;
   }
 
@@ -526,12 +527,12 @@ class Tables {
       ["Process", `${trace.process(s).name} ${trace.process(s).id}`],
     ]);
     const rows = [];
-    for (let i = trace.pausesOf[s]; i < trace.pausesOf[s + 1]; i++) {
+    trace.eachPause(s, (i) => {
       if (this.isWait(i)) rows.push(i);
-    }
+    });
     const made = [];
     for (let child = 0; child < trace.count && made.length < 12; child++) {
-      if (t.parent[child] - 1 === s) made.push(this.link(child + 1), "  ");
+      if (t.parent[child] - 1 === s && !trace.isFurther(child)) made.push(this.link(child + 1), "  ");
     }
     if (made.length) {
       facts.append(el("dt", {}, "Made"), el("dd", { class: "wide" }, ...made, made.length >= 12 ? "…" : ""));

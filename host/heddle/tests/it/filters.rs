@@ -263,6 +263,40 @@ fn a_short_call_stays_for_what_is_inside_it_and_where_its_end_is_not_known() {
 }
 
 #[test]
+fn a_call_that_a_time_range_cuts_has_returned_all_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = Program::build(path);
+    program.trace(|thread, at| {
+        let (main, a) = (at("main"), at("_Z1Av"));
+        thread
+            .enter(1_000, main, LIBC + 5, 900)
+            .enter(2_000, a, main + 5, 800)
+            .exit(4_000, a, main + 5, 800)
+            .exit(9_000, main, LIBC + 5, 900);
+    });
+    let words = [
+        "export",
+        "--format",
+        "json",
+        "-o",
+        "-",
+        "--time-range",
+        "3us..8us",
+    ];
+    let (out, _) = said(path, &words);
+    let rows = out.lines().map(|line| serde_json::from_str(line).unwrap());
+    let calls = rows.filter(|row: &serde_json::Value| row["row"] == "call");
+    let calls = calls.map(|row| {
+        let [from, to] = ["enter_ns", "exit_ns"].map(|time| row[time].as_u64().unwrap());
+        (from, to, row["end"].as_str().unwrap().to_owned())
+    });
+    let expected = [(3_000, 4_000, "returned"), (3_000, 8_000, "open")];
+    let expected = expected.map(|(from, to, end)| (from, to, end.to_owned()));
+    assert_eq!(calls.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn a_wait_keeps_no_call_that_is_shorter_than_what_is_asked_for() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();

@@ -254,16 +254,12 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// An activation has ended, on whose row the strand is suspended from now on, if it is.
-    fn rests_on_free(&mut self, id: StrandId, time: Nanos) {
-        let Some(slot) = self.lives.slot(id).filter(|_| self.whole.lives) else {
-            return;
-        };
-        let life = self.lives.at(slot);
-        if let Some(life) = life.filter(|life| life.is_coroutine && life.active.depth == 0) {
-            if let Some((from, false)) = &mut life.active.pause {
-                *from = time.max(*from);
-            }
+    /// The strand is suspended, on the first of its rows that is free.
+    fn takes_lane(&mut self, id: StrandId) {
+        if let Some(slot) = self.lives.slot(id).filter(|_| self.whole.lives)
+            && let Some(life) = self.lives.at(slot).filter(|life| life.is_coroutine)
+            && !life.active.is_needed()
+        {
             life.active.lane = numbers::free_lane(self.aside.of(slot).map(|other| other.lane));
         }
     }
@@ -692,7 +688,6 @@ impl Sink for Rows<'_> {
             if life.is_some_and(|life| life.on as usize == thread) {
                 self.ran(id, time);
                 self.turn(id, latest, false);
-                self.rests_on_free(id, time);
             }
             return;
         }
@@ -710,7 +705,7 @@ impl Sink for Rows<'_> {
             .of(id)
             .is_some_and(|life| life.destroyed || rests(life))
         {
-            self.rests_on_free(id, time);
+            self.takes_lane(id);
             self.pause(id, time, false);
         }
     }
@@ -895,6 +890,15 @@ impl Sink for Rows<'_> {
 }
 
 impl Filterable for Rows<'_> {
+    fn left_late(&mut self, span: &StrandSpan) {
+        let mut span = *span;
+        if self.whole.lives {
+            // What is cut is no duration of its function's.
+            span.span.end = End::Unwound;
+        }
+        self.leave(&span);
+    }
+
     /// It tells all the same where the coroutine was.
     fn body_left_out(&mut self, call: &Call) {
         if let Some(life) = self.lives.at(call.slot) {
