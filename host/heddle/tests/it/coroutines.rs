@@ -442,16 +442,20 @@ fn a_coroutine_that_goes_on_elsewhere_calls_within_its_new_activation() {
     let program = Program::of_tasks(path, source, &[]);
     let [main, actor, step] = program.places([" main", "leafi.Frame.actor", "_Z4stepv"]);
     let mutex = (1, 0x5000, 1);
-    for (trace, [returns, ends]) in [("within.trace", [500, 600]), ("behind.trace", [1500, 1600])] {
+    for (trace, calls, [returns, ends]) in [
+        ("within.trace", 200, [500, 600]),
+        ("behind.trace", 200, [1500, 1600]),
+        ("meanwhile.trace", 350, [500, 600]),
+    ] {
         let mut process = program.process(&path.join(trace));
         let mut thread = process.thread(4711, "app");
         thread
             .enter(0, main, 0, 900)
             .capture(actor, FRAME, Some(2))
             .enter(100, actor, main + 9, 800)
-            .enter(200, step, actor + 9, 700)
-            .object_met(210, mutex, step + 5)
-            .wait(250, mutex, step + 5, (0, 0))
+            .enter(calls, step, actor + 9, 700)
+            .object_met(calls + 10, mutex, step + 5)
+            .wait(calls + 50, mutex, step + 5, (0, 0))
             .wait_ended(850, 0, 0)
             .exit(900, step, 0, 700)
             .exit(1000, actor, 0, 800)
@@ -471,7 +475,7 @@ fn a_coroutine_that_goes_on_elsewhere_calls_within_its_new_activation() {
             .unwrap();
         process.finish().unwrap();
 
-        let (inner, outer) = (700 + returns - 400, 900 + ends - 300);
+        let (inner, outer) = (900 - calls + returns - 400, 900 + ends - 300);
         let printed = |words: &[&str]| {
             let output = heddle(path).args(words).arg(trace).assert().success();
             String::from_utf8(output.get_output().stdout.clone()).unwrap()
@@ -520,14 +524,14 @@ fn a_coroutine_that_goes_on_elsewhere_calls_within_its_new_activation() {
         assert!(tree.contains("\n  step() x2\n"), "{trace}: {tree}");
 
         let chrome = serde_json::from_str(&printed(&["export", "--format", "chrome", "-o", "-"]));
-        let mut lasted = slices(&chrome.unwrap());
+        let mut lasted = slices(&chrome.unwrap(), &["suspended"]);
         lasted.sort();
         let mut expected = [
-            ("step()".to_owned(), 700),
+            ("step()".to_owned(), 900 - calls),
             ("leaf(int) [resume]".to_owned(), 900),
             ("step()".to_owned(), returns - 400),
             ("leaf(int) [resume]".to_owned(), ends - 300),
-            ("waits: mutex 0x5000".to_owned(), 600),
+            ("waits: mutex 0x5000".to_owned(), 800 - calls),
         ];
         expected.sort();
         assert_eq!(lasted, expected, "{trace}");
@@ -540,12 +544,16 @@ fn a_coroutine_that_goes_on_elsewhere_calls_within_its_new_activation() {
         let waits = waits
             .iter()
             .map(|row| ["tid", "from_ns", "to_ns"].map(|field| row[field].as_u64().unwrap()));
-        assert_eq!(waits.collect::<Vec<_>>(), [[4711, 250, 850]], "{trace}");
+        assert_eq!(
+            waits.collect::<Vec<_>>(),
+            [[4711, calls + 50, 850]],
+            "{trace}"
+        );
     }
 }
 
-/// Names and durations of the slices of coroutines, in ns.
-fn slices(chrome: &serde_json::Value) -> Vec<(String, u64)> {
+/// Names and durations of the slices of coroutines, in ns; these are left without an end.
+fn slices(chrome: &serde_json::Value, left: &[&str]) -> Vec<(String, u64)> {
     let (mut open, mut lasted) = (HashMap::new(), Vec::new());
     let mut coroutines = HashSet::new();
     for event in chrome["traceEvents"].as_array().unwrap() {
@@ -568,12 +576,45 @@ fn slices(chrome: &serde_json::Value) -> Vec<(String, u64)> {
             _ => {}
         }
     }
-    // It is suspended still.
     let open: Vec<_> = open
         .values()
         .flatten()
         .map(|(name, _)| name.as_str())
         .collect();
-    assert_eq!(open, ["suspended"]);
+    assert_eq!(open, left);
     lasted
+}
+
+/// A coroutine hands over to another by a call, and is destroyed by that: what goes on then is not
+/// the first, though its call has not returned.
+#[test]
+fn a_coroutine_that_was_destroyed_within_its_own_call_runs_no_more() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let (program, [main, actor, destroy]) = compiled(path);
+    let mut process = program.process(&path.join("heddle.trace"));
+    let mut thread = process.thread(4711, "app");
+    thread
+        .enter(0, main, 0, 900)
+        .capture(actor, FRAME, Some(2))
+        .enter(1000, actor, main + 9, 800)
+        .capture(actor, FRAME + 0x100, Some(2))
+        .enter(2000, actor, actor + 9, 700)
+        .capture(destroy, FRAME, Some(3))
+        .enter(3000, destroy, actor + 9, 600)
+        .frame_freed(3100, FRAME, destroy)
+        .exit(3200, destroy, 0, 600)
+        .exit(9000, actor, 0, 700)
+        .exit(9100, actor, 0, 800)
+        .exit(9200, main, 0, 900)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+    let chrome = ["export", "--format", "chrome", "--strand", "2", "-o", "-"];
+    let chrome = heddle(path).args(chrome).assert().success();
+    let chrome = serde_json::from_slice(&chrome.get_output().stdout).unwrap();
+    let lasted = slices(&chrome, &[]);
+    let of_other = lasted.iter().filter(|(name, _)| name == "coroutine 3");
+    let lasted: Vec<u64> = of_other.map(|(_, lasted)| *lasted).collect();
+    assert_eq!(lasted, [1000, 5800]);
 }

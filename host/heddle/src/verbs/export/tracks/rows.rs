@@ -236,6 +236,18 @@ impl<'a> Rows<'a> {
         self.pen.instant(time, track, &what);
     }
 
+    /// An activation of `id` has ended, and `outer` runs on. Where that runs within a call of `id`
+    /// itself, which it has destroyed, the time of this call is that of `outer` still.
+    fn hands_back(&mut self, thread: usize, outer: StrandId, id: StrandId, time: u64) {
+        let within = self.within.get(&thread);
+        if within.is_some_and(|within| within.contains(&(outer, id)))
+            && let Some(kind) = self.rows.of(outer).map(|row| row.kind)
+            && self.rows.of(id).is_some_and(|row| row.active.open > 0)
+        {
+            self.begin_leaf(id, Meanwhile::Calls(outer, kind), time);
+        }
+    }
+
     /// The thread's innermost activation of this coroutine has ended: on whose calls it was.
     fn left(&mut self, thread: usize, id: StrandId) -> Option<StrandId> {
         let within = self.within.get_mut(&thread)?;
@@ -345,20 +357,13 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// An activation has ended, on whose track the strand is suspended from now on, if it is.
-    fn rests_on_free(&mut self, strand: StrandId, time: u64) {
-        let Some(slot) = self.rows.slot(strand) else {
-            return;
-        };
-        let Some(row) = self.rows.at(slot).filter(|row| row.active.open == 0) else {
-            return;
-        };
-        match &mut row.active.leaf {
-            Some(leaf) if leaf.written => return,
-            Some(leaf) => leaf.since = leaf.since.max(time),
-            None => {}
+    /// The strand is suspended, on the first of its tracks that is free.
+    fn takes_lane(&mut self, strand: StrandId) {
+        if let Some(slot) = self.rows.slot(strand)
+            && let Some(row) = self.rows.at(slot).filter(|row| !row.active.is_needed())
+        {
+            row.take_lane(self.aside.of(slot).map(|other| other.lane));
         }
-        row.take_lane(self.aside.of(slot).map(|other| other.lane));
     }
 
     /// A thread runs another stack: what its own track shows meanwhile.
@@ -540,11 +545,12 @@ impl Sink for Rows<'_> {
             if let Some(outer) = self.left(thread, id) {
                 self.running.insert(thread, outer);
                 self.turn(outer, thread);
-                let outer = self.rows.of_mut(outer);
                 let calls = Meanwhile::Calls(id, kind);
-                if let Some(outer) = outer.filter(|row| row.does(|does| does == calls)) {
-                    outer.settle(&mut self.pen, time);
+                let row = self.rows.of_mut(outer);
+                if let Some(row) = row.filter(|row| row.does(|does| does == calls)) {
+                    row.settle(&mut self.pen, time);
                 }
+                self.hands_back(thread, outer, id, time);
             }
         } else if self.own.get(&thread) != Some(&id) {
             self.host(thread, Meanwhile::Suspended, time);
@@ -553,9 +559,8 @@ impl Sink for Rows<'_> {
         // handed over by a call, is still open.
         if latest != thread {
             self.turn(id, latest);
-            self.rests_on_free(id, time);
         } else if self.rows.of(id).is_some_and(|row| !row.destroyed) {
-            self.rests_on_free(id, time);
+            self.takes_lane(id);
             self.begin_leaf(id, Meanwhile::Suspended, time);
         }
     }
