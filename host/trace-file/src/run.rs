@@ -49,23 +49,13 @@ pub fn find(store: &Store) -> Result<Runs, Error> {
     let runs = &mut found.places;
     for block in &store.blocks {
         let source = &store.sources[block.source as usize];
-        let end = block.begin + block.used;
-        let mut at = block.begin + BLOCK_HEADER;
-        let mut thread = None;
-        while at < end {
-            match run_at(source, at, end, block) {
-                Ok(run) => {
-                    thread = Some(run.thread);
-                    at = run.end;
-                    runs.push(run);
-                }
-                Err(error) => {
-                    found.damages.add(error, (end - at) as u64)?;
-                    at = end;
-                }
-            }
+        let (in_block, damage) = in_block(source, block);
+        let thread = in_block.last().map(|run| run.thread);
+        runs.extend(in_block);
+        if let Some((error, bytes)) = damage {
+            found.damages.add(error, bytes)?;
         }
-        source.release(&source.bytes()[block.begin..end]);
+        source.release(&source.bytes()[block.begin..block.begin + block.used]);
         found.last.push(thread);
     }
     runs.sort_by_key(|run| (run.thread, run.number));
@@ -84,6 +74,24 @@ pub fn find(store: &Store) -> Result<Runs, Error> {
         found.damages.add(error, (run.end - begin) as u64)?;
     }
     Ok(found)
+}
+
+/// The runs of a block, and, where something else follows them, what is wrong there and how many
+/// bytes it has.
+pub fn in_block(source: &Source, block: &Block) -> (Vec<RunPlace>, Option<(Error, u64)>) {
+    let end = block.begin + block.used;
+    let mut at = block.begin + BLOCK_HEADER;
+    let mut runs = Vec::new();
+    while at < end {
+        match run_at(source, at, end, block) {
+            Ok(run) => {
+                at = run.end;
+                runs.push(run);
+            }
+            Err(error) => return (runs, Some((error, (end - at) as u64))),
+        }
+    }
+    (runs, None)
 }
 
 fn run_at(source: &Source, at: usize, end: usize, block: &Block) -> Result<RunPlace, Error> {

@@ -3,8 +3,10 @@
 use super::piece::{PLACE_UNIT, PieceWriter, header, kind};
 use super::{ModuleSymbols, codec};
 use crate::file::bytes_of;
-use crate::layout::{BLOCK_HEADER, ProcessHeader};
+use crate::layout::{BLOCK_HEADER, ProcessHeader, RUN_SIZE};
 use crate::process::Process;
+use crate::run;
+use crate::store::{Block, Source};
 use crate::switches::SWITCHES;
 use crate::trace::{FILTERS, UNRECORDED};
 use crate::values::SHAPES;
@@ -144,6 +146,9 @@ fn add_blocks<W: Write>(
                 .filter_map(|word| word.try_into().ok())
                 .map(u64::from_le_bytes),
         );
+        if block.cut {
+            end_last_run(source, block, &mut words);
+        }
         let coded = codec::encode(&words)
             .ok_or_else(|| source.damaged(block.begin, "a block whose last record is not whole"))?;
         let mut piece = header(kind::BLOCK, offset);
@@ -154,4 +159,17 @@ fn add_blocks<W: Write>(
         records += content.as_bytes().len() as u64;
     }
     Ok(records)
+}
+
+/// Lets the last run end where its block does. In a block that its file ends inside, the run states
+/// how long it was, and in the packed trace no file ends there.
+fn end_last_run(source: &Source, block: &Block, words: &mut [u64]) {
+    let (runs, _) = run::in_block(source, block);
+    let end = block.begin + block.used;
+    let Some(last) = runs.last().filter(|last| last.end == end) else {
+        return;
+    };
+    let at = (last.begin - RUN_SIZE - block.begin - BLOCK_HEADER) / 8;
+    // The upper half is the run's length: 0 is up to the block's end.
+    words[at] &= u64::from(u32::MAX);
 }

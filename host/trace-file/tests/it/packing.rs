@@ -2,7 +2,7 @@
 //! reader panic.
 
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
-use heddle_trace_file::{Error, ModuleSymbols, Trace, Why, pack};
+use heddle_trace_file::{Error, Event, ModuleSymbols, Trace, Why, pack};
 use proptest::prelude::*;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -189,6 +189,57 @@ proptest! {
         }
         prop_assert!(!cut || opened.is_err());
     }
+}
+
+/// A trace with two blocks of events, whose second begins at the offset given.
+fn two_blocks(path: &Path) -> usize {
+    let calls: Vec<Step> = (0..4000).map(|n| Step::Call(n as u8 % 6)).collect();
+    record(path, &[calls, vec![Step::Call(1), Step::Return]]);
+    let file = path.join("42/events");
+    let mut events = fs::read(&file).unwrap();
+    let begins = |at: &usize| events[*at..].starts_with(b"HEDLBLCK");
+    let blocks: Vec<usize> = (0..events.len()).step_by(4096).filter(begins).collect();
+    // As the recorder does, each block's run says how long it is.
+    for &block in &blocks {
+        let used = u32::from_le_bytes(events[block + 12..block + 16].try_into().unwrap());
+        events[block + 68..block + 72].copy_from_slice(&(used - 64).to_le_bytes());
+    }
+    fs::write(&file, events).unwrap();
+    blocks[1]
+}
+
+/// The trace at `path`, and the one that was packed of it.
+fn repacked(path: &Path) -> (Trace, Trace) {
+    let file = path.with_extension("packed");
+    let _ = fs::remove_file(&file);
+    let trace = Trace::open(path).unwrap();
+    pack(&trace, &[], &file).unwrap();
+    (trace, Trace::open(&file).unwrap())
+}
+
+#[test]
+fn of_a_cut_block_what_is_there_comes_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace");
+    two_blocks(&path);
+    let events = path.join("42/events");
+    let bytes = fs::read(&events).unwrap();
+    for cut in [bytes.len() - 8, 10_008, 10_011, 296] {
+        fs::write(&events, &bytes[..cut]).unwrap();
+        let (trace, again) = repacked(&path);
+        assert_eq!(read(&again), read(&trace), "cut to {cut} bytes");
+    }
+}
+
+/// The events of a trace.
+fn read(trace: &Trace) -> Vec<String> {
+    let mut events = Vec::new();
+    let each = |place, event: &Event<'_>| {
+        events.push(format!("{place:?} {event:?}"));
+        true
+    };
+    trace.in_order(each).unwrap();
+    events
 }
 
 /// Every bit: the file is refused, or the bit means nothing.
