@@ -242,7 +242,13 @@ bool scan_modules(Modules& modules, bool wait) {
     }
     __atomic_store_n(&modules.adds, scan.adds, __ATOMIC_RELEASE);
     modules.subs = scan.subs;
-    __atomic_store_n(&modules.overlap, any_overlap(modules), __ATOMIC_RELAXED);
+    if (modules.count != 0) {
+      const Module& first = modules.known[0];
+      __atomic_store_n(&modules.first_text, first.text_start, __ATOMIC_RELAXED);
+      __atomic_store_n(&modules.first_text_size, first.text_end - first.text_start,
+                       __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&modules.overlap, any_overlap(modules), __ATOMIC_RELEASE);
   }
   if (scan.began > modules.since) modules.since = scan.began;
   if (scan.fd >= 0) sys::close(scan.fd);

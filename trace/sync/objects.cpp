@@ -228,7 +228,7 @@ void find_callers(std::uint64_t (&callers)[kCallers], const Caller& caller) {
     const std::uint64_t next = frame[0];
     if (next <= at || next - at > kLargestFrame || next % 16 != 0 || next + 16 > end) break;
     frame = reinterpret_cast<const std::uint64_t*>(next);
-    callers[number] = static_cast<std::uint32_t>(frame[1]);
+    callers[number] = low_half(frame[1]);
   }
   for (; number < kCallers; ++number) callers[number] = 0;
 }

@@ -73,11 +73,19 @@ inline bool is_object(const Object& object, std::uint64_t address, ObjectKind ki
   return known != nullptr ? known : meet_object(reinterpret_cast<std::uint64_t>(at), kind, caller);
 }
 
-/// The low half of a site; 0 where two modules have code with the same low halves, so that it would
-/// say nothing. Only of an object that was met.
-inline std::uint64_t low_site(const Caller& caller) {
-  return known_objects->process->modules.overlap ? 0 : caller.site & 0xffffffff;
+/// The low half of a return address. Where two modules have code with the same low halves, it is
+/// taken for the program's, so it is 0 in any other module. Only of an object that was met.
+inline std::uint64_t low_half(std::uint64_t site) {
+  const Modules& modules = known_objects->process->modules;
+  if (__atomic_load_n(&modules.overlap, __ATOMIC_ACQUIRE)) {
+    const std::uint64_t begin = __atomic_load_n(&modules.first_text, __ATOMIC_RELAXED);
+    const std::uint64_t size = __atomic_load_n(&modules.first_text_size, __ATOMIC_RELAXED);
+    if (site - begin >= size) return 0;
+  }
+  return site & 0xffffffff;
 }
+
+inline std::uint64_t low_site(const Caller& caller) { return low_half(caller.site); }
 
 /// Its number, from 1; 0 of null.
 [[nodiscard]] std::uint32_t number_of(const Object* object);

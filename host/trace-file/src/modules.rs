@@ -77,9 +77,10 @@ impl Modules {
         }
     }
 
-    /// The address of code with these low 32 bits, at `time`; `None` where no module has any.
+    /// The address of code with these low 32 bits, at `time`: of several modules that have such, in
+    /// the one that was loaded first, which is the program; `None` where none has.
     pub fn complete(&self, low: u32, time: Nanos) -> Option<Addr> {
-        self.all.iter().rev().find_map(|module| {
+        self.all.iter().find_map(|module| {
             let begin = module.text.start.0;
             let address = Addr(begin.checked_add(low.wrapping_sub(begin as u32).into())?);
             let there = module.loaded <= time && module.unloaded.is_none_or(|gone| time <= gone);
