@@ -549,6 +549,13 @@ NOT_INLINED static void want_copy(struct common* common) {
   require(pthread_mutex_lock(&ledger) == 0, "not locked");
 }
 
+/// Ends with a child, which is gone before the recorder sees that its parent is.
+static void end_with(pid_t child) {
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  raise(SIGKILL);
+}
+
 static void fork_and_die(void) {
   struct common* common = make_common();
   const pid_t child = fork();
@@ -557,9 +564,7 @@ static void fork_and_die(void) {
     _exit(1);
   }
   until_asleep(&common->waiter);
-  kill(child, SIGKILL);
-  waitpid(child, NULL, 0);
-  raise(SIGKILL);
+  end_with(child);
 }
 
 static void copied(void) {
@@ -602,8 +607,7 @@ static void shared(void) {
   pthread_t thread;
   pthread_create(&thread, NULL, want_common, common);
   until_asleep(&tids[0]);
-  kill(child, SIGKILL);
-  raise(SIGKILL);
+  end_with(child);
 }
 
 // A child was killed with the mutex before its parent wants it.
@@ -647,8 +651,7 @@ static void shared_token(void) {
   pthread_t thread;
   pthread_create(&thread, NULL, take_token, common);
   until_asleep(&tids[0]);
-  kill(child, SIGKILL);
-  raise(SIGKILL);
+  end_with(child);
 }
 
 // A process has signalled a condition to its parent, and has the mutex still.
@@ -676,8 +679,7 @@ static void shared_news(void) {
   pthread_create(&thread, NULL, wait_in_common, common);
   until(&common->ready, 1);
   until_asleep(&common->waiter);
-  kill(child, SIGKILL);
-  raise(SIGKILL);
+  end_with(child);
 }
 
 // A process waits until its child lets go of a mutex.
