@@ -5,7 +5,7 @@ use crate::progress;
 use heddle_calls::Loose;
 use heddle_strands::Unresolved;
 use heddle_trace_file::{
-    Damages, Error, LostCounts, Process, Refusal, Remarks, Trace, Uncertainty, Why,
+    Damages, Error, LostCounts, Process, Refusal, Remarks, Trace, Uncertainty, Why, in_words,
 };
 use std::fmt::Display;
 use std::io::Write as _;
@@ -288,18 +288,13 @@ pub fn refusal(Refusal { error, paranoid }: Refusal) -> String {
 
 /// What an error number of the recorder means.
 fn reason(error: i32) -> String {
-    let said = std::io::Error::from_raw_os_error(error).to_string();
     match error {
         libc::EFBIG => "file size limit reached".to_owned(),
         libc::EMFILE => "too many open files in the process".to_owned(),
         // The recorder's, where another directory has the trace's name.
         libc::ESTALE => "the trace was moved".to_owned(),
         libc::ENOMEM => "out of memory, address space or mappings".to_owned(),
-        _ => said
-            .split(" (os error")
-            .next()
-            .unwrap_or(&said)
-            .to_lowercase(),
+        _ => in_words(&std::io::Error::from_raw_os_error(error)).to_lowercase(),
     }
 }
 

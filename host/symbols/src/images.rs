@@ -13,7 +13,7 @@ use crate::{
     CoroutinePart, FoundValues, SymbolTable, ValuesWanted, Variable, coroutine_part, coroutines,
     files, values,
 };
-use heddle_trace_file::{Addr, Kinds, Module, ModuleSymbols, Recipe};
+use heddle_trace_file::{Addr, Kinds, Module, ModuleSymbols, Recipe, in_words};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::io;
@@ -85,19 +85,24 @@ impl fmt::Display for Warning {
             Warning::Unreadable { path, reason } => {
                 write!(
                     f,
-                    "{}: {reason}: its functions are shown as addresses",
-                    path.display()
+                    "{}: {}: its functions are shown as addresses",
+                    path.display(),
+                    in_words(reason)
                 )
             }
             Warning::Debug { path, reason } => write!(
                 f,
-                "{}: {reason}: the frames of its coroutines are sought where they usually are; compile with -g again to have them looked up",
-                path.display()
+                "{}: {}: the frames of its coroutines are sought where they usually are; {} to have them looked up",
+                path.display(),
+                in_words(reason),
+                mending(reason)
             ),
             Warning::Values { path, reason } => write!(
                 f,
-                "{}: {reason}: arguments and results of its functions are not recorded; compile with -g again",
-                path.display()
+                "{}: {}: arguments and results of its functions are not recorded; {}",
+                path.display(),
+                in_words(reason),
+                mending(reason)
             ),
             Warning::Undescribed { path, functions } => {
                 let first = functions.first().map_or("", String::as_str);
@@ -124,6 +129,14 @@ impl fmt::Display for Warning {
                 )
             }
         }
+    }
+}
+
+/// What to do where debug information cannot be read.
+fn mending(reason: &io::Error) -> &'static str {
+    match reason.kind() {
+        io::ErrorKind::OutOfMemory => "run this with more memory (ulimit -v unlimited)",
+        _ => "compile with -g again",
     }
 }
 

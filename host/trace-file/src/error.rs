@@ -80,7 +80,7 @@ pub enum Error {
         owner: u32,
     },
     /// The operating system refused.
-    #[error("{path}: {cause}")]
+    #[error("{path}: {}", in_words(cause))]
     Io {
         /// The file or directory.
         path: PathBuf,
@@ -128,5 +128,28 @@ pub(crate) fn renamed(path: &Path, from: &Path, to: &Path) -> PathBuf {
         Ok(within) if within.as_os_str().is_empty() => to.to_owned(),
         Ok(within) => to.join(within),
         Err(_) => path.to_owned(),
+    }
+}
+/// What the system says of an error, in words alone: `Display` adds its number, which tells a
+/// reader nothing more.
+pub fn in_words(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match error.raw_os_error() {
+        Some(number) => text.replace(&format!(" (os error {number})"), ""),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_s_reason_is_in_words_alone() {
+        let cause = std::io::Error::from_raw_os_error(libc::ENOMEM);
+        let error = Error::io(Path::new("t/1/buffer-1"))(cause);
+        assert_eq!(error.to_string(), "t/1/buffer-1: Cannot allocate memory");
+        let own = Error::io(Path::new("t"))(std::io::Error::other("no (os error 12) here"));
+        assert_eq!(own.to_string(), "t: no (os error 12) here");
     }
 }

@@ -65,7 +65,7 @@ pub use allocation::{Allocation, AllocationEntry};
 pub use clock::{ClockKind, Rate, Stamp};
 pub use collect::{Apart, Claim, Collected, Collector, is_begun, recover};
 pub use damage::{Damage, Damages};
-pub use error::Error;
+pub use error::{Error, in_words};
 pub use event::{Callee, CoroutineFrame, Event, EventKind, Made, Way, Why};
 pub use events::Events;
 pub use foreign::foreign;

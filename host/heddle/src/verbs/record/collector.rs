@@ -3,7 +3,7 @@
 use super::directory::{self, Opened};
 use crate::notes;
 use crate::preparing::failure::Failure;
-use heddle_trace_file::{Claim, Collected, Collector, Error};
+use heddle_trace_file::{Claim, Collected, Collector, Error, in_words};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -74,7 +74,10 @@ pub fn start(
     let thread = thread.spawn(work).map_err(|error| {
         trace.discard();
         let remedy = directory::remedy(&error);
-        Failure::ours(format!("cannot start a thread: {error}{remedy}"))
+        Failure::ours(format!(
+            "cannot start a thread: {}{remedy}",
+            in_words(&error)
+        ))
     })?;
     let id = kernel_id
         .recv()

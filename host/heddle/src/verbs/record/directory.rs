@@ -2,7 +2,7 @@
 
 use crate::notes::note;
 use crate::preparing::failure::Failure;
-use heddle_trace_file::{Claim, Error, Use, foreign, is_begun, is_trace, use_of};
+use heddle_trace_file::{Claim, Error, Use, foreign, in_words, is_begun, is_trace, use_of};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::path::Arg;
 use std::ffi::{CString, OsString};
@@ -251,7 +251,9 @@ fn remove(trace: &Path) -> std::io::Result<()> {
 /// What could not be done to `path`, why, and what to do about it.
 pub fn failed(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Failure + use<> {
     let message = format!("cannot {what} {}", path.display());
-    move |error: std::io::Error| Failure::ours(format!("{message}: {error}{}", remedy(&error)))
+    move |error: std::io::Error| {
+        Failure::ours(format!("{message}: {}{}", in_words(&error), remedy(&error)))
+    }
 }
 
 /// Why a recording cannot begin, and what to do about it.
@@ -270,6 +272,7 @@ pub fn remedy(error: &std::io::Error) -> &'static str {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …"
         }
+        ErrorKind::OutOfMemory => "; raise the limit: ulimit -v unlimited",
         _ if error.raw_os_error() == Some(libc::EMFILE) => "; raise the limit: ulimit -n 65536",
         _ if error.raw_os_error() == Some(libc::EAGAIN) => {
             "; this user has too many processes and threads: raise the limit (ulimit -u)"

@@ -7,7 +7,9 @@ use crate::names::printable;
 use crate::notes::warning;
 use crate::preparing::failure::Failure;
 use heddle_symbols::Images;
-use heddle_trace_file::{Error, Kinds, Module, ModulePlan, PlanRange, Planner, Recipe, ValueSite};
+use heddle_trace_file::{
+    Error, Kinds, Module, ModulePlan, PlanRange, Planner, Recipe, ValueSite, in_words,
+};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -81,7 +83,10 @@ pub fn start(trace: &Path, shown: &Path, wanted: Wanted) -> Result<Option<Planni
         .spawn(work)
         .map_err(|error| {
             let remedy = super::directory::remedy(&error);
-            Failure::ours(format!("cannot start a thread: {error}{remedy}"))
+            Failure::ours(format!(
+                "cannot start a thread: {}{remedy}",
+                in_words(&error)
+            ))
         })?;
     has_begun
         .recv()

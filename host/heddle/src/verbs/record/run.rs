@@ -5,6 +5,7 @@
 //! a job scheduler) is passed on.
 
 use crate::preparing::failure::Failure;
+use heddle_trace_file::in_words;
 use libc::c_int;
 use std::io;
 use std::process::{Command, ExitStatus};
@@ -123,12 +124,13 @@ fn was_strict(pid: i32) -> bool {
 /// Runs `command` to its end.
 pub fn run(command: &mut Command) -> Result<Ended, Failure> {
     let shown = command.get_program().to_string_lossy().into_owned();
-    install().map_err(|error| Failure::ours(format!("cannot handle signals: {error}")))?;
+    install()
+        .map_err(|error| Failure::ours(format!("cannot handle signals: {}", in_words(&error))))?;
     let mut child = command.spawn().map_err(|error| match error.raw_os_error() {
         Some(libc::ENOENT) => Failure { code: 127, message: format!("{shown}: its interpreter (first line, or ELF loader) was not found") },
         Some(libc::ENOEXEC) => Failure { code: 126, message: format!("{shown}: not a program that this machine can run (a script needs a first line such as #!/bin/sh)") },
-        Some(libc::EACCES) => Failure { code: 126, message: format!("{shown}: {error}") },
-        _ => Failure::ours(format!("cannot run {shown}: {error}")),
+        Some(libc::EACCES) => Failure { code: 126, message: format!("{shown}: {}", in_words(&error)) },
+        _ => Failure::ours(format!("cannot run {shown}: {}", in_words(&error))),
     })?;
     let pid = i32::try_from(child.id()).map_err(|_| Failure::ours("a process id beyond 2³¹"))?;
     PROGRAM.store(pid, SeqCst);
@@ -138,13 +140,13 @@ pub fn run(command: &mut Command) -> Result<Ended, Failure> {
         unsafe { libc::kill(pid, early) };
     }
     let told = wait_for_end(Some(pid))
-        .map_err(|error| Failure::ours(format!("cannot wait for {shown}: {error}")))?;
+        .map_err(|error| Failure::ours(format!("cannot wait for {shown}: {}", in_words(&error))))?;
     CODE.store(code_of(&told), SeqCst);
     PROGRAM.store(-1, SeqCst);
     let strict = was_strict(pid);
     let status = child
         .wait()
-        .map_err(|error| Failure::ours(format!("cannot wait for {shown}: {error}")))?;
+        .map_err(|error| Failure::ours(format!("cannot wait for {shown}: {}", in_words(&error))))?;
     // SAFETY: waitid has filled in the part that tells of a child; getuid cannot fail.
     let (user, ours) = unsafe { (told.si_uid(), libc::getuid()) };
     Ok(Ended {

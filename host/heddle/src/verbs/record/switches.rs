@@ -10,7 +10,7 @@ mod perf;
 use super::directory;
 use crate::notes;
 use crate::preparing::failure::Failure;
-use heddle_trace_file::{Claim, Error, Refusal, SwitchWriter};
+use heddle_trace_file::{Claim, Error, Refusal, SwitchWriter, in_words};
 use perf::Event;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -58,7 +58,10 @@ pub fn start(claim: &Claim, shown: &Path) -> Result<Option<Watching>, Failure> {
 }
 
 fn failed(error: io::Error) -> Failure {
-    Failure::ours(format!("cannot begin to record switches: {error}"))
+    Failure::ours(format!(
+        "cannot begin to record switches: {}",
+        in_words(&error)
+    ))
 }
 
 fn stop_event() -> io::Result<OwnedFd> {
