@@ -38,6 +38,9 @@ inline constexpr std::uint32_t kAskedKnown = 1, kAskedWaits = 2, kAskedAllocatio
 /// A snapshot's: tables of objects and of allocation are not in it.
 inline constexpr std::uint32_t kTablesLeftOut = 16;
 
+/// What the plan that left functions out was to tell.
+inline constexpr std::uint32_t kWantedPatterns = 1, kWantedValues = 2;
+
 /// The fork that made a process. All zeros: there was none, or it is not known.
 struct Fork {
   std::uint64_t image;   ///< ticks of the first stamp of the parent's image
@@ -75,7 +78,9 @@ struct ProcessHeader {
   std::uint32_t table_trouble;          ///< why one more could not be made first, an error number
   std::uint64_t uncounted_operations;   ///< on objects, without a table
   std::uint64_t uncounted_allocations;  ///< likewise
-  char more_padding[16];
+  std::uint32_t unplanned;       ///< why a plan first left functions out, an error number; 0 = no
+  std::uint32_t wanted_of_plan;  ///< kWantedPatterns …, where it did
+  char more_padding[8];
   char host[256];
   char executable[1024];
   char command_line[2560];
@@ -90,6 +95,7 @@ static_assert(offsetof(ProcessHeader, trouble) == 164);
 static_assert(offsetof(ProcessHeader, module_bytes) == 204);
 static_assert(offsetof(ProcessHeader, asked) == 208);
 static_assert(offsetof(ProcessHeader, uncounted_operations) == 224);
+static_assert(offsetof(ProcessHeader, unplanned) == 240);
 static_assert(offsetof(ProcessHeader, host) == 256);
 static_assert(offsetof(ProcessHeader, command_line) == 1536);
 
@@ -108,11 +114,12 @@ struct Control {
   std::uint32_t barred_reason;          ///< why the first may not, an error number
   std::uint64_t inode;                  ///< of the trace's directory
   std::uint32_t ended;                  ///< 1 = the recording has ended
-  std::uint32_t padding;
+  std::uint32_t refusal;  ///< why no plan comes any more, an error number; 0 = not said
 };
 
 static_assert(offsetof(Control, lost) == 24 && offsetof(Control, trouble) == 32);
 static_assert(offsetof(Control, uncounted_operations) == 40 && offsetof(Control, inode) == 64);
+static_assert(offsetof(Control, refusal) == 76);
 
 /// The process that may access a slot's block.
 enum class SlotState : std::uint32_t {

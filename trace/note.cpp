@@ -38,6 +38,7 @@ constexpr Reason kReasons[] = {
      "record into a new directory: heddle record -o DIR"},
     {ENOTDIR, "not a directory", "record elsewhere: heddle record -o DIR"},
     {ESRCH, "heddle record, which knows the names, is gone", "run it again"},
+    {ENODATA, "its list of modules was cut or removed", "let the trace alone while it is recorded"},
     {ETIMEDOUT, "heddle record does not answer", "is it stopped?"},
     {ENAMETOOLONG, "path too long", "record into a shorter path: heddle record -o DIR"},
 };

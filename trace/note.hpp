@@ -9,7 +9,7 @@ namespace heddle::trace {
 /// `error` is a negated error number. Call with signals blocked.
 void note_trouble(bool& noted, const char* what, const char* path, long error);
 
-/// Says that heddle record does not tell which functions the filter's patterns match.
+/// Says that heddle record does not tell which functions patterns match.
 void note_unplanned(const char* path, long error);
 
 /// At exit, where coroutines' frames could not be looked for.

@@ -221,6 +221,16 @@ void forget_decisions() {
   for (std::uint64_t& word : heddle_decisions) store_word(word, 0);
 }
 
+/// Notes in the process's header that a plan leaves functions out, and why, a negated error; the
+/// first reason stands.
+void plan_lacks(Process& process, long error) {
+  const std::uint32_t wanted =
+      (filter.patterns != 0 ? kWantedPatterns : 0) | (loaded.values ? kWantedValues : 0);
+  if (wanted == 0 || process.header == nullptr || process.header->unplanned != 0) return;
+  process.header->wanted_of_plan = wanted;
+  process.header->unplanned = static_cast<std::uint32_t>(-error);
+}
+
 /// Maps the plan of this name, which is then removed, and takes over what it says. 0 or a negated
 /// error.
 long take_plan(Process& process, char* path) {
@@ -252,6 +262,10 @@ long take_plan(Process& process, char* path) {
   const auto* const ranges = reinterpret_cast<const PlanRange*>(modules + plan->modules);
   const std::uint64_t all = ranges_of(plan);
   for (std::uint64_t i = 0; i < all; ++i) {
+    if (ranges[i].size == 0) {  // heddle record could not read the module
+      plan_lacks(process, -static_cast<long>(ranges[i].bits));
+      continue;
+    }
     if (ranges[i].bits >> 8 != 0) __atomic_store_n(&coroutines, true, __ATOMIC_RELAXED);
     widen(ranges[i]);
   }
@@ -267,6 +281,20 @@ bool recorder_is_gone() {
   const long result = arch::syscall(SYS_flock, fd, LOCK_SH | LOCK_NB);
   sys::close(fd);
   return result == 0;
+}
+
+/// Whether another program has cut or removed the process's `modules`: heddle record cannot answer
+/// lines that are gone.
+bool modules_are_cut(Process& process) {
+  const std::uint64_t bytes = __atomic_load_n(&process.modules.bytes, __ATOMIC_ACQUIRE);
+  Text path = Text(process.plan_path, sizeof process.plan_path) << process.directory << "/modules";
+  if (!path.fits()) return false;
+  const long fd = sys::open_own(process.plan_path, O_RDONLY | O_NONBLOCK);
+  if (fd < 0) return fd == -ENOENT;
+  struct stat status;
+  const long error = arch::syscall(SYS_fstat, fd, &status);
+  sys::close(fd);
+  return error == 0 && static_cast<std::uint64_t>(status.st_size) < bytes;
 }
 
 void wait_for_answer(Control& control, std::uint32_t answers) {
@@ -296,7 +324,16 @@ long ask(Process& process) {
     if (answers == kNoAnswers || recorder_is_gone()) return -ESRCH;
     if (sys::nanoseconds(CLOCK_MONOTONIC) - began > kPatience) return -ETIMEDOUT;
     wait_for_answer(control, answers);
+    const bool answered = __atomic_load_n(&control.answers, __ATOMIC_ACQUIRE) != answers;
+    if (!answered && modules_are_cut(process)) return -ENODATA;
   }
+}
+
+/// Why heddle record answers no more, a negated error: it has said so, or is gone.
+long refusal(const Process& process) {
+  if (process.control == nullptr) return -ESRCH;
+  const std::uint32_t said = __atomic_load_n(&process.control->refusal, __ATOMIC_RELAXED);
+  return said != 0 ? -static_cast<long>(said) : -ESRCH;
 }
 
 }  // namespace
@@ -350,7 +387,9 @@ void ask_for_plan(Process& process) {
       return;
     }
     process.plan_given_up = true;
-    if (filter.patterns != 0) note_unplanned(process.directory, error);
+    const long why = error == -ESRCH ? refusal(process) : error;
+    plan_lacks(process, why);
+    if (filter.patterns != 0 || loaded.values) note_unplanned(process.directory, why);
   }
 }
 

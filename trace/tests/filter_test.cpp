@@ -2,8 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <functional>
 #include <set>
+#include <tuple>
 
 #include "planner.hpp"
 #include "raw_trace.hpp"
@@ -411,6 +414,39 @@ TEST_CASE("a call that is left out takes few instructions") {
       const long instructions = std::stol(recorded.outcome.out);
       CHECK(instructions > 0);
       CHECK(instructions <= most);
+    }
+  }
+}
+
+TEST_CASE("where a plan does not tell of functions, the trace says so, and the program goes on") {
+  for (const auto& [answers, why, said] :
+       std::vector<std::tuple<Answers, std::uint32_t, std::string>>{
+           {Answers::kPlans, 0, ""},
+           {Answers::kUnread, ENOMEM, ""},
+           {Answers::kRefusal, ENOMEM, "match no pattern: out of memory"},
+           {Answers::kCut, ENODATA, "match no pattern: its list of modules was cut"}}) {
+    for (const bool values : {false, true}) {
+      CAPTURE(why);
+      CAPTURE(values);
+      const Scratch scratch;
+      const auto trace = scratch.path() / "trace";
+      const Planner planner(trace, {}, answers);
+      const auto began = std::chrono::steady_clock::now();
+      const Outcome outcome =
+          run({.arguments = {"recursion"}, .trace = trace.string(), .in_child = [values] {
+                 setenv("HEDDLE_PATTERNS", "2", 1);
+                 if (values) setenv("HEDDLE_VALUES", "1", 1);
+               }});
+      // An answer that never comes is waited for half a minute.
+      CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(15));
+      CHECK(outcome.exit_code == 0);
+      CAPTURE(outcome.err);
+      CHECK(outcome.err.find(said) != std::string::npos);
+      CHECK((outcome.err == "") == (said == ""));
+      const RawProcess process = read_trace(trace).at(0);
+      CHECK(process.enters() == 23);
+      CHECK(process.unplanned == why);
+      CHECK(process.wanted_of_plan == (why == 0 ? 0 : values ? 3 : 1));
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -54,8 +55,8 @@ const Symbols& symbols_of(const std::string& path) {
   return found != known.end() ? found->second : known[path] = read_symbols(path);
 }
 
-Planner::Planner(const std::filesystem::path& trace, Patterns patterns)
-    : trace_(trace), patterns_(std::move(patterns)) {
+Planner::Planner(const std::filesystem::path& trace, Patterns patterns, Answers answers)
+    : trace_(trace), patterns_(std::move(patterns)), answers_(answers) {
   std::filesystem::create_directory(trace);
   std::ofstream(trace / "heddle") << "heddle trace 4\n";
   descriptor_ = open((trace / "control").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -66,6 +67,10 @@ Planner::Planner(const std::filesystem::path& trace, Patterns patterns)
   control_ = static_cast<char*>(mapped);
   *field(control_, 8) = 4;
   std::memcpy(control_, "HEDLCTRL", 8);
+  if (answers == Answers::kRefusal) {
+    *field(control_, 20) = ~0u;
+    *field(control_, 76) = ENOMEM;
+  }
   thread_ = std::thread([this] {
     while (!end_) {
       const std::uint32_t seen = __atomic_load_n(field(control_, 16), __ATOMIC_ACQUIRE);
@@ -99,7 +104,8 @@ void Planner::answer(const std::filesystem::path& process) {
   text << std::ifstream(process / "modules").rdbuf();
   const std::string whole = text.str().substr(0, text.str().rfind('\n') + 1);
   auto& [bytes, plans] = done_[process];
-  if (whole.size() <= bytes) return;
+  if (whole.size() <= bytes || answers_ == Answers::kRefusal) return;
+  if (answers_ == Answers::kCut) return std::filesystem::resize_file(process / "modules", 0);
   std::istringstream lines(whole.substr(bytes));
   std::string modules, ranges;
   std::uint32_t count = 0;
@@ -114,6 +120,12 @@ void Planner::answer(const std::filesystem::path& process) {
     fields.ignore(1);
     std::getline(fields, path);
     std::uint64_t matched = 0;
+    if (answers_ == Answers::kUnread) {
+      put(ranges, start);
+      put(ranges, std::uint32_t{0});
+      put(ranges, std::uint32_t{ENOMEM});
+      ++matched;
+    }
     for (const auto& [address, symbol] : symbols_of(path)) {
       const auto pattern = patterns_.find(symbol.second);
       if (pattern == patterns_.end()) continue;

@@ -16,10 +16,14 @@ using Patterns = std::map<std::string, std::uint32_t>;
 using Symbols = std::map<std::uint64_t, std::pair<std::uint64_t, std::string>>;
 [[nodiscard]] const Symbols& symbols_of(const std::string& path);
 
+/// How requests are answered: by plans; by plans which say of each module that it could not be read
+/// for lack of memory; for that reason by none; or by none as `modules` is cut short.
+enum class Answers { kPlans, kUnread, kRefusal, kCut };
+
 /// Answers requests for plans from when it is made until it goes.
 class Planner {
  public:
-  Planner(const std::filesystem::path& trace, Patterns patterns);
+  Planner(const std::filesystem::path& trace, Patterns patterns, Answers answers = Answers::kPlans);
   ~Planner();
   Planner(const Planner&) = delete;
   Planner& operator=(const Planner&) = delete;
@@ -32,6 +36,7 @@ class Planner {
 
   std::filesystem::path trace_;
   Patterns patterns_;
+  Answers answers_;
   int descriptor_;
   char* control_;
   std::map<std::filesystem::path, std::pair<std::uint64_t, int>> done_;  ///< bytes, plans

@@ -273,6 +273,8 @@ RawProcess read_process(const std::filesystem::path& directory) {
   process.fork_making = at<std::uint32_t>(bytes, 184);
   process.module_bytes = at<std::uint32_t>(bytes, 204);
   process.trouble = at<std::uint32_t>(bytes, 164);
+  process.unplanned = at<std::uint32_t>(bytes, 240);
+  process.wanted_of_plan = at<std::uint32_t>(bytes, 244);
   if (process.latest_stamps > 0) {
     const std::size_t latest = 64 + 24 * ((process.latest_stamps - 1) % 2);
     const auto passed = [&](std::size_t offset) {

@@ -32,6 +32,7 @@ pub fn read(input: &[u8]) {
         Ok(ModulePlan {
             ranges: ranges(module),
             sites: sites(module),
+            unread: (module.bias % 2 == 1).then_some(1),
         })
     });
     if let (Ok(()), Ok(plan)) = (served, std::fs::read(process.join("plan-1"))) {

@@ -96,9 +96,15 @@ extern "C" fn on_abort(_: libc::c_int, _: *mut libc::siginfo_t, _: *mut libc::c_
     }
 }
 
-/// Begins an error. A second thread that meets one does not get beyond this.
+/// Begins an error. A second thread that meets one does not get beyond this, but gives up what
+/// others wait for it to do.
 fn begin() {
     if TOLD.swap(true, Relaxed) {
+        let ends_with = ENDS_WITH.load(Acquire);
+        if !ends_with.is_null() {
+            // SAFETY: `ends_with` has stored such a function.
+            unsafe { std::mem::transmute::<*mut (), fn() -> Option<i32>>(ends_with)() };
+        }
         loop {
             // SAFETY: a system call.
             unsafe { libc::pause() };

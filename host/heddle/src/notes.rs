@@ -63,10 +63,44 @@ pub fn counted(number: u64, thing: &str) -> String {
     }
 }
 
+/// Where the patterns of `heddle record` were not applied, and what follows, if there is such a
+/// place.
+pub fn unplanned(trace: &Trace) -> Option<String> {
+    let all = trace.processes().iter().filter_map(Process::unplanned);
+    let why = reasons(all.clone().map(|it| it.why));
+    let (mut what, mut calls, mut values) = (Vec::new(), 0_usize, 0_usize);
+    for it in all.clone() {
+        calls += usize::from(it.calls);
+        values += usize::from(it.values);
+    }
+    if calls > 0 {
+        what.push("its filters by function were not applied everywhere, so calls may be missing, or here that should not be");
+    }
+    if values > 0 {
+        what.push("arguments and results were not recorded everywhere");
+    }
+    let mend = match all.clone().any(|it| it.why == libc::ENOMEM) {
+        true => "record again with more memory: ulimit -v unlimited",
+        false => "record again",
+    };
+    let of = match (calls.max(values), trace.processes().len()) {
+        (0, _) => return None,
+        (_, 1) => String::new(),
+        (some, all) => format!("{some} of {all} processes: "),
+    };
+    Some(format!(
+        "{of}heddle record could not look at every function ({why}): {}; {mend}",
+        what.join(", and ")
+    ))
+}
+
 /// Says which parts of a trace are missing, as when buffers or events were left out of a copy.
 pub fn missing(trace: &Trace) {
     for lack in trace.lacking() {
         warning(lack);
+    }
+    if let Some(unplanned) = unplanned(trace) {
+        warning(unplanned);
     }
     let sum = |figure: fn(&Process) -> u64| trace.processes().iter().map(figure).sum::<u64>();
     let threads = sum(|process| process.missing_threads().into());
@@ -294,6 +328,10 @@ fn reason(error: i32) -> String {
         // The recorder's, where another directory has the trace's name.
         libc::ESTALE => "the trace was moved".to_owned(),
         libc::ENOMEM => "out of memory, address space or mappings".to_owned(),
+        // Of plans, by the recorder.
+        libc::ENODATA => "the list of modules was cut, removed or damaged".to_owned(),
+        libc::ESRCH => "heddle record was gone".to_owned(),
+        libc::ETIMEDOUT => "heddle record did not answer".to_owned(),
         _ => in_words(&std::io::Error::from_raw_os_error(error)).to_lowercase(),
     }
 }
@@ -474,6 +512,7 @@ fn when_to_recover(trouble: &Error) -> &'static str {
         Error::Io { cause, .. } if matches!(cause.kind(), StorageFull | QuotaExceeded) => {
             "when there is room again"
         }
+        _ if trouble.lacks_memory() => "with more memory (ulimit -v unlimited)",
         _ => "when that is mended",
     }
 }

@@ -25,15 +25,24 @@ pub fn load(path: &Path) -> io::Result<SymbolTable> {
 
 /// The separate debug file of `table`, read from `path`, and where it is; only one whose build id
 /// is the same, where both have one.
-pub fn debug_file(path: &Path, table: &SymbolTable) -> Option<(PathBuf, SymbolTable)> {
-    let found = candidates(path, table)
-        .into_iter()
-        .filter(|candidate| candidate != path)
-        .find_map(|candidate| {
-            let table = load(&candidate).ok()?;
-            Some((candidate, table))
-        });
-    found.filter(|(_, debug)| debug.build_id() == table.build_id() && !debug.is_empty())
+///
+/// # Errors
+/// There is no memory to read one.
+pub fn debug_file(path: &Path, table: &SymbolTable) -> io::Result<Option<(PathBuf, SymbolTable)>> {
+    for candidate in candidates(path, table) {
+        if candidate == path {
+            continue;
+        }
+        match load(&candidate) {
+            Ok(debug) => {
+                let fits = debug.build_id() == table.build_id() && !debug.is_empty();
+                return Ok(fits.then_some((candidate, debug)));
+            }
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(None)
 }
 
 fn candidates(path: &Path, table: &SymbolTable) -> Vec<PathBuf> {

@@ -69,6 +69,20 @@ pub enum Warning {
     },
 }
 
+impl Warning {
+    /// The file that could not be read for lack of memory, if it is about one.
+    pub fn lacked_memory(&self) -> Option<&Path> {
+        match self {
+            Warning::Unreadable { path, reason }
+            | Warning::Debug { path, reason }
+            | Warning::Values { path, reason } => {
+                (reason.kind() == io::ErrorKind::OutOfMemory).then_some(path)
+            }
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -289,8 +303,15 @@ impl Images {
             return None;
         }
         if !table.has_symtab() {
-            table = files::debug_file(path, &table)
-                .map_or(table.clone(), |(_, debug)| debug.with_fallback(table));
+            table = match files::debug_file(path, &table) {
+                Ok(None) => table,
+                Ok(Some((_, debug))) => debug.with_fallback(table),
+                Err(reason) => {
+                    let path = path.to_owned();
+                    self.warnings.push(Warning::Unreadable { path, reason });
+                    table
+                }
+            };
         }
         Some(Rc::new(table))
     }
@@ -364,7 +385,7 @@ impl Images {
             }
             Lines::parse(&program).or_else(|| {
                 let own = SymbolTable::parse(&program).ok()?;
-                let (debug, _) = files::debug_file(&module.path, &own)?;
+                let (debug, _) = files::debug_file(&module.path, &own).ok()??;
                 Lines::parse(&files::map(&debug).ok()?)
             })
         });
@@ -413,7 +434,7 @@ impl Images {
                 true => program,
                 false => {
                     let own = SymbolTable::parse(&program).ok()?;
-                    let (debug, _) = files::debug_file(&module.path, &own)?;
+                    let (debug, _) = files::debug_file(&module.path, &own).ok()??;
                     files::map(&debug).ok()?
                 }
             };
@@ -449,7 +470,7 @@ impl Images {
                 }
                 let debug = match own.has_symtab() {
                     true => None,
-                    false => files::debug_file(&module.path, &own),
+                    false => files::debug_file(&module.path, &own).ok()?,
                 };
                 match debug {
                     Some((path, _)) => SymbolTable::variables(&files::map(&path).ok()?),
@@ -725,6 +746,19 @@ impl Images {
         }
     }
 
+    /// Why the system did not let the file that `module` was mapped from be read, an error number,
+    /// if one of the warnings that were not taken says so.
+    pub fn refusal(&self, module: &Module) -> Option<i32> {
+        self.warnings.iter().find_map(|warning| match warning {
+            Warning::Unreadable { path, reason }
+            | Warning::Debug { path, reason }
+            | Warning::Values { path, reason } => {
+                reason.raw_os_error().filter(|_| *path == module.path)
+            }
+            _ => None,
+        })
+    }
+
     /// The warnings since the last time this was asked.
     pub fn take_warnings(&mut self) -> Vec<Warning> {
         std::mem::take(&mut self.warnings)
@@ -773,7 +807,7 @@ fn described_values(
         true => None,
         false => {
             let own = SymbolTable::parse(&program).map_err(io::Error::other)?;
-            files::debug_file(path, &own).map(|(debug, _)| debug)
+            files::debug_file(path, &own)?.map(|(debug, _)| debug)
         }
     };
     let debug = debug.map(|debug| files::map(&debug)).transpose()?;
@@ -789,7 +823,7 @@ fn described(path: &Path) -> io::Result<Vec<(Range<u64>, Recipe)>> {
         return coroutines::recipes(&program, &program).map_err(io::Error::other);
     }
     let own = SymbolTable::parse(&program).map_err(io::Error::other)?;
-    let Some((debug, _)) = files::debug_file(path, &own) else {
+    let Some((debug, _)) = files::debug_file(path, &own)? else {
         return Ok(Vec::new());
     };
     coroutines::recipes(&program, &files::map(&debug)?).map_err(io::Error::other)

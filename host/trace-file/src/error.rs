@@ -1,5 +1,6 @@
 //! What can be wrong with a trace: always which file, at which offset, and what was expected.
 
+use libc::{EIO, ENODATA};
 use std::path::{Path, PathBuf};
 
 /// Why a trace cannot be read.
@@ -39,7 +40,9 @@ pub enum Error {
         found: u64,
     },
     /// The directory is ours, but the program recorded nothing.
-    #[error("{0}: the trace holds no process: nothing was recorded")]
+    #[error(
+        "{0}: the trace holds no process: nothing was recorded; record again: heddle record -- PROGRAM"
+    )]
     Empty(PathBuf),
     /// The bytes contradict the format.
     #[error("{path}: at offset {offset}: {what}")]
@@ -116,9 +119,32 @@ impl Error {
         self
     }
 
+    /// Whether there is no memory, or no room among the addresses, for what was to be done.
+    pub fn lacks_memory(&self) -> bool {
+        matches!(self, Error::Io { cause, .. } if cause.kind() == std::io::ErrorKind::OutOfMemory)
+    }
+
+    /// The error number (errno.h) that comes nearest to it.
+    pub fn number(&self) -> i32 {
+        match self {
+            Error::Io { cause, .. } => cause.raw_os_error().unwrap_or(EIO),
+            _ => ENODATA,
+        }
+    }
+
     pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |cause| Error::Io { path, cause }
+    }
+}
+
+/// What the system says of an error, in words alone: `Display` adds its number, which tells a
+/// reader nothing more.
+pub fn in_words(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match error.raw_os_error() {
+        Some(number) => text.replace(&format!(" (os error {number})"), ""),
+        None => text,
     }
 }
 
@@ -128,15 +154,6 @@ pub(crate) fn renamed(path: &Path, from: &Path, to: &Path) -> PathBuf {
         Ok(within) if within.as_os_str().is_empty() => to.to_owned(),
         Ok(within) => to.join(within),
         Err(_) => path.to_owned(),
-    }
-}
-/// What the system says of an error, in words alone: `Display` adds its number, which tells a
-/// reader nothing more.
-pub fn in_words(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    match error.raw_os_error() {
-        Some(number) => text.replace(&format!(" (os error {number})"), ""),
-        None => text,
     }
 }
 
@@ -149,6 +166,7 @@ mod tests {
         let cause = std::io::Error::from_raw_os_error(libc::ENOMEM);
         let error = Error::io(Path::new("t/1/buffer-1"))(cause);
         assert_eq!(error.to_string(), "t/1/buffer-1: Cannot allocate memory");
+        assert!(error.lacks_memory() && error.number() == libc::ENOMEM);
         let own = Error::io(Path::new("t"))(std::io::Error::other("no (os error 12) here"));
         assert_eq!(own.to_string(), "t: no (os error 12) here");
     }

@@ -23,6 +23,10 @@ pub const ASKED_ALLOCATION: u32 = 4;
 pub const ASKED_SWITCHES: u32 = 8;
 /// A snapshot's: files of objects and of allocation are not in it.
 pub const TABLES_LEFT_OUT: u32 = 16;
+/// What a plan that left functions out was to tell: which ones patterns mean.
+pub const WANTED_PATTERNS: u32 = 1;
+/// Where arguments and results are.
+pub const WANTED_VALUES: u32 = 2;
 /// The bits of a run's flags from this one up: the number of the making by which its thread was
 /// created.
 pub const MADE_BY_SHIFT: u32 = 1;
@@ -173,7 +177,11 @@ pub struct ProcessHeader {
     /// Operations on objects, and calls of malloc and its like, for which there was no table.
     pub uncounted_operations: U64,
     pub uncounted_allocations: U64,
-    pub unused_three: [u8; 16],
+    /// Why a plan first left functions out, an error number; 0 = none did.
+    pub unplanned: U32,
+    /// What that plan was to tell: [`WANTED_PATTERNS`] …
+    pub wanted_of_plan: U32,
+    pub unused_three: [u8; 8],
     pub host: [u8; 256],
     pub executable: [u8; 1024],
     pub command: [u8; 2560],
@@ -231,7 +239,9 @@ pub struct ControlHeader {
     pub inode: U64,
     /// 1 = the recording has ended.
     pub ended: U32,
-    pub unused_too: [u8; 4020],
+    /// Why there will be no more plans, an error number; 0 = not said.
+    pub refusal: U32,
+    pub unused_too: [u8; 4016],
 }
 
 #[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -381,6 +391,7 @@ const _: () = assert!(std::mem::offset_of!(ProcessHeader, fork) == 168);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, trouble) == 164);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, asked) == 208);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, uncounted_operations) == 224);
+const _: () = assert!(std::mem::offset_of!(ProcessHeader, unplanned) == 240);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, host) == 256);
 const _: () = assert!(size_of::<BufferHeader>() == HEADER_SIZE);
 const _: () = assert!(std::mem::offset_of!(BufferHeader, thread) == 32);

@@ -75,7 +75,7 @@ pub use modules::{Module, Modules};
 pub use objects::{Object, Objects, Readers};
 pub use pack::{ModuleSymbols, Packed, pack, pack_into};
 pub use plan::{Kinds, ModulePlan, PlanRange, Planner, ValueSite};
-pub use process::{ImageId, Process};
+pub use process::{ImageId, Process, Unplanned};
 pub use recipe::{FramePlace, FrameRegister, Recipe};
 pub use remarks::{Remarks, Uncertainty};
 pub use so_far::bytes_read;

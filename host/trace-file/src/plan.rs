@@ -88,13 +88,15 @@ pub struct ModulePlan {
     pub ranges: Vec<PlanRange>,
     /// In order of their addresses.
     pub sites: Vec<ValueSite>,
+    /// Why functions of it may be missing here, an error number: its file could not be read.
+    pub unread: Option<i32>,
 }
 
 impl From<Vec<PlanRange>> for ModulePlan {
     fn from(ranges: Vec<PlanRange>) -> Self {
         ModulePlan {
             ranges,
-            sites: Vec::new(),
+            ..Self::default()
         }
     }
 }
@@ -148,14 +150,14 @@ impl Planner {
         Ok(move || requests.wake())
     }
 
-    /// What tells all processes that no plan comes any more, from another thread or where this one
-    /// cannot go on: async-signal-safe.
+    /// What tells all processes that no plan comes any more, and why, an error number or 0, from
+    /// another thread or where this one cannot go on: async-signal-safe.
     ///
     /// # Errors
     /// The trace's `control` cannot be mapped.
-    pub fn refuser(&self) -> Result<impl Fn() + Send + Sync + 'static + use<>, Error> {
+    pub fn refuser(&self) -> Result<impl Fn(i32) + Send + Sync + 'static + use<>, Error> {
         let requests = Requests::open(&self.trace)?;
-        Ok(move || requests.refuse())
+        Ok(move |why| requests.refuse(why))
     }
 
     /// Answers until `go_on` says no; asks it at least every `at_most`. `plan` tells what is to
@@ -176,7 +178,7 @@ impl Planner {
                 Ok(0) => self.requests.wait(seen, at_most),
                 Ok(_) => {}
                 Err(error) => {
-                    self.requests.refuse();
+                    self.requests.refuse(error.number());
                     return Err(error);
                 }
             }
@@ -282,13 +284,19 @@ fn encode(covered: usize, parts: &[(Module, ModulePlan)]) -> Vec<u8> {
     bytes.extend((recipes.len() as u32).to_le_bytes());
     let mut first = 0;
     for (module, plan) in parts {
-        let count = plan.ranges.len() as u64;
+        let count = plan.ranges.len() as u64 + u64::from(plan.unread.is_some());
         for field in [module.start.0, module.end.0, first, count] {
             bytes.extend(field.to_le_bytes());
         }
         first += count;
     }
     for (module, plan) in parts {
+        // One of no bytes, in front of the others.
+        if let Some(why) = plan.unread {
+            bytes.extend(module.start.0.to_le_bytes());
+            bytes.extend(0u32.to_le_bytes());
+            bytes.extend(why.to_le_bytes());
+        }
         for range in &plan.ranges {
             let Addr(start) = Addr(range.start.wrapping_add(module.bias));
             bytes.extend(start.to_le_bytes());
@@ -378,6 +386,7 @@ mod tests {
                 Ok(ModulePlan {
                     ranges: vec![range],
                     sites: vec![site(0x25), site(0x30)],
+                    unread: None,
                 })
             })
             .unwrap();
@@ -420,6 +429,43 @@ mod tests {
         assert_eq!(word(&plan, 16), second.len() as u64);
         assert_eq!(word(&plan, 32 + 32), 0x7020);
         assert!(!process.join("plan-3").exists());
+        collector.finish().unwrap();
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_said_in_the_plan_and_why_none_comes_in_control() {
+        let trace = tempfile::tempdir().unwrap();
+        let process = trace.path().join("4711");
+        std::fs::create_dir(&process).unwrap();
+        let collector = Collector::begin(trace.path()).unwrap();
+        let planner = Planner::begin(trace.path()).unwrap();
+        let modules = summed("load 1 1000 3000 1000 2000 100 - /a");
+        std::fs::write(process.join("modules"), &modules).unwrap();
+        let mut rounds = 0;
+        let go_on = || {
+            rounds += 1;
+            if rounds == 2 {
+                let damaged = format!("{modules}{}", modules.replace("load", "lead"));
+                std::fs::write(process.join("modules"), damaged).unwrap();
+            }
+            true
+        };
+        let refused = planner.serve(Duration::ZERO, go_on, |_| {
+            Ok(ModulePlan {
+                unread: Some(libc::ENOMEM),
+                ..ModulePlan::default()
+            })
+        });
+        assert!(matches!(refused, Err(Error::Damaged { .. })));
+        let plan = std::fs::read(process.join("plan-1")).unwrap();
+        let range: [&[u8]; 3] = [&0x1000u64.to_le_bytes(), &[0; 4], &[12, 0, 0, 0]];
+        assert_eq!(
+            plan[32 + 24..],
+            [&1u64.to_le_bytes()[..], &range.concat()].concat()
+        );
+        let control = std::fs::read(trace.path().join("control")).unwrap();
+        assert_eq!(control[20..24], [0xff; 4]);
+        assert_eq!(control[76..80], libc::ENODATA.to_le_bytes());
         collector.finish().unwrap();
     }
 

@@ -5,7 +5,7 @@ use crate::clock::{ENOUGH, TimeLine};
 use crate::file::{Mapped, text_of};
 use crate::layout::{
     ASKED_ALLOCATION, ASKED_SWITCHES, ASKED_WAITS, ENDED, ForkBytes, PROCESS_MAGIC, ProcessHeader,
-    REPLACED, TABLES_LEFT_OUT, text,
+    REPLACED, TABLES_LEFT_OUT, WANTED_PATTERNS, WANTED_VALUES, text,
 };
 use crate::merge::in_order;
 use crate::modules::whole_lines;
@@ -106,6 +106,30 @@ impl Fork {
     }
 }
 
+/// What `heddle record`'s patterns were not applied to, as it could not say which functions they
+/// mean: some or all of a process's, from some time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unplanned {
+    /// Why, an error number.
+    pub why: i32,
+    /// The patterns of `--filter`, `--exclude`, `--start-at` or `--stop-at`.
+    pub calls: bool,
+    /// Those of `--args` or `--retval`.
+    pub values: bool,
+}
+
+impl Unplanned {
+    fn of(header: &ProcessHeader) -> Option<Self> {
+        let wanted = header.wanted_of_plan.get();
+        let unplanned = Unplanned {
+            why: error_number(header.unplanned.get())?,
+            calls: wanted & WANTED_PATTERNS != 0,
+            values: wanted & WANTED_VALUES != 0,
+        };
+        (unplanned.calls || unplanned.values).then_some(unplanned)
+    }
+}
+
 /// What was asked for beside calls, and what came of it. An older recorder does not say so.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
@@ -178,6 +202,7 @@ pub(crate) struct Head {
     /// Bytes of whole lines of `modules`; 0: not known.
     pub module_bytes: u32,
     pub asked: Asked,
+    pub unplanned: Option<Unplanned>,
     pub host: String,
     pub executable: String,
     pub command: Vec<String>,
@@ -231,6 +256,7 @@ impl Head {
             at_work: header.at_work.get(),
             module_bytes: header.module_bytes.get(),
             asked: Asked::of(header),
+            unplanned: Unplanned::of(header),
             host: text(&header.host),
             executable,
             command,
@@ -423,6 +449,12 @@ impl Process {
     /// code.
     pub fn killed_at_work(&self) -> bool {
         !self.head.ended && !self.running && self.head.at_work > 0
+    }
+
+    /// What patterns were not applied to, if `heddle record` could not say which functions they
+    /// mean.
+    pub fn unplanned(&self) -> Option<Unplanned> {
+        self.head.unplanned
     }
 
     /// Bytes that the flight recorder was to keep, if it was one: only the latest events are here.

@@ -233,6 +233,14 @@ impl ProcessWriter {
         self
     }
 
+    /// States that a plan left functions out, why, and whether it was to tell which calls, and
+    /// which values, are recorded.
+    pub fn unplanned(&mut self, why: i32, calls: bool, values: bool) -> &mut Self {
+        self.header.unplanned = (why as u32).into();
+        self.header.wanted_of_plan = (u32::from(calls) | u32::from(values) << 1).into();
+        self
+    }
+
     /// Marks the process as killed.
     pub fn killed(&mut self) -> &mut Self {
         self.header.flags = 0.into();

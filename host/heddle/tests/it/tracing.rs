@@ -3,7 +3,7 @@
 
 use crate::common::{LIBC, Program, abc, heddle, idle_library, run};
 use heddle_trace_file::Why;
-use heddle_trace_file::write::TraceWriter;
+use heddle_trace_file::write::{ProcessWriter, TraceWriter};
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 use std::fs;
@@ -682,6 +682,66 @@ fn too_little_memory_is_an_error_that_says_what_to_do() {
         .stderr(contains("error: out of memory: ").and(contains("ulimit -d unlimited")));
     // What that has left is in nobody's way.
     record(path, &["sh", "-c", "exit 7"]).code(7);
+}
+
+/// What verbs say of a process with one call of which the header says this: on stderr, and `info`
+/// on stdout.
+fn said_of(header: impl FnOnce(&mut ProcessWriter)) -> (Vec<String>, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    process.module(0, 0x10_0000, 0, None, "[app]");
+    header(&mut process);
+    let mut thread = process.thread(42, "app");
+    thread.enter(10, 0x1000, 0x1500, 0x7000);
+    thread.exit(20, 0x1000, 0x1500, 0x7000);
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let all = ["report", "replay", "info"].map(|verb| heddle(path).arg(verb).output().unwrap());
+    let info = text(all[2].stdout.clone());
+    (all.map(|output| text(output.stderr)).into(), info)
+}
+
+#[test]
+fn every_verb_says_where_patterns_were_not_applied() {
+    for (why, calls, values, expected) in [
+        (
+            libc::ENOMEM,
+            true,
+            false,
+            "at every function (out of memory, address space or mappings): its filters by function \
+             were not applied everywhere, so calls may be missing, or here that should not be; \
+             record again with more memory: ulimit -v unlimited\n",
+        ),
+        (
+            libc::ENODATA,
+            false,
+            true,
+            "at every function (the list of modules was cut, removed or damaged): arguments and \
+             results were not recorded everywhere; record again\n",
+        ),
+        (
+            libc::ESRCH,
+            true,
+            true,
+            "(heddle record was gone): its filters",
+        ),
+    ] {
+        let (said, info) = said_of(|process| _ = process.unplanned(why, calls, values));
+        for text in said {
+            assert!(text.starts_with("warning: heddle record could not look"));
+            assert!(text.contains(expected), "{text}");
+        }
+        assert!(info.contains("\nnot known  heddle record could not look"));
+        assert!(info.contains(expected), "{info}");
+    }
+    for (why, wanted) in [(0, true), (libc::ENOMEM, false)] {
+        let (said, info) = said_of(|process| _ = process.unplanned(why, wanted, wanted));
+        assert_eq!(said, ["", "", ""]);
+        assert!(!info.contains("not known"), "{info}");
+    }
 }
 
 #[test]

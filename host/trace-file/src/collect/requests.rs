@@ -52,8 +52,11 @@ impl Requests {
         wake_all(self.answers());
     }
 
-    /// Tells all who wait, and who will, that no plan comes any more.
-    pub fn refuse(&self) {
+    /// Tells all who wait, and who will, that no plan comes any more, and why, an error number; 0:
+    /// that is not said.
+    pub fn refuse(&self, why: i32) {
+        let refusal: &AtomicU32 = word(&self.map, offset_of!(ControlHeader, refusal));
+        refusal.store(u32::try_from(why).unwrap_or(0), Ordering::Relaxed);
         self.answers().store(u32::MAX, Ordering::Release);
         wake_all(self.answers());
     }

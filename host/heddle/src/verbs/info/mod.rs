@@ -57,6 +57,9 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(filters) = trace.filters() {
         writeln!(out, "filtered   {}", printable(filters))?;
     }
+    if let Some(unplanned) = notes::unplanned(trace) {
+        writeln!(out, "not known  {unplanned}")?;
+    }
     for ((why, path), count) in trace.unrecorded() {
         let why = match why {
             Unrecordable::Static => "it is statically linked",

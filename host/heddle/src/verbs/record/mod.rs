@@ -19,6 +19,7 @@ use crate::{cut_short, file_limit, inherited, notes, patience};
 use directory::{Opened, Prepared, Whereabouts};
 use heddle_calls::{Profile, Source, Workers};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
+use planning::Planning;
 use run::Ended;
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -129,10 +130,10 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     if let Some(watching) = watching {
         watching.finish();
     }
+    let mut unmatched = planning.map_or_else(Vec::new, Planning::finish);
     // Functions of a program that could record nothing are not looked at: no pattern is blamed.
-    let barred = ended.as_ref().is_ok_and(|ended| ended.user.is_some());
-    if let Some(planning) = planning {
-        planning.finish(!barred);
+    if ended.as_ref().is_ok_and(|ended| ended.user.is_some()) {
+        unmatched.clear();
     }
     let (collected, claim) = collecting.finish();
     let Ended {
@@ -160,7 +161,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         user,
         killed: status.signal().is_some(),
     };
-    conclude(&trace, &shown, about, collected);
+    conclude(&trace, &shown, about, collected, &unmatched);
     claim.release();
     Ok(exit_code(status))
 }
@@ -207,7 +208,13 @@ struct About<'a> {
 
 /// One line that says where the trace is. Whatever is wrong with the trace, the program's exit code
 /// stands.
-fn conclude(trace: &Opened, shown: &Path, program: About<'_>, collected: Result<Collected, Error>) {
+fn conclude(
+    trace: &Opened,
+    shown: &Path,
+    program: About<'_>,
+    collected: Result<Collected, Error>,
+    unmatched: &[String],
+) {
     let (path, shown) = match trace.whereabouts() {
         Whereabouts::Here => (trace.path().to_owned(), shown.to_owned()),
         Whereabouts::Moved(path) => {
@@ -224,20 +231,45 @@ fn conclude(trace: &Opened, shown: &Path, program: About<'_>, collected: Result<
             ));
         }
     };
-    let collected = collected.unwrap_or_else(|failure| {
-        error(failure);
-        Collected::default()
-    });
     let shown = shown.as_path();
-    match Trace::open(&path) {
-        Ok(trace) => {
-            // Others may have cut or removed files meanwhile.
-            notes::missing(&trace);
-            tell(&trace, &collected, shown, program).unwrap_or_else(error);
+    let collected = match collected {
+        Err(failure) if failure.lacks_memory() => return out_of_memory(&failure, shown),
+        Err(failure) => {
+            error(failure);
+            Collected::default()
         }
-        Err(Error::Empty(_)) => nothing(trace, shown, program, &collected),
+        Ok(collected) => collected,
+    };
+    let opened = Trace::open(&path);
+    // What was not looked at may have matched.
+    if !opened
+        .as_ref()
+        .is_ok_and(|trace| notes::unplanned(trace).is_some())
+    {
+        unmatched.iter().for_each(warning);
+    }
+    let told = match opened {
+        Ok(opened) => {
+            // Others may have cut or removed files meanwhile.
+            notes::missing(&opened);
+            tell(&opened, &collected, shown, program)
+        }
+        Err(Error::Empty(_)) => return nothing(trace, shown, program, &collected),
+        Err(failure) => Err(failure),
+    };
+    match told {
+        Ok(()) => {}
+        Err(failure) if failure.lacks_memory() => out_of_memory(&failure, shown),
         Err(failure) => error(failure),
     }
+}
+
+/// Says that the trace is not finished, and what to do.
+fn out_of_memory(failure: &Error, shown: &Path) {
+    error(format_args!(
+        "out of memory: {failure}: nothing more is collected or counted, and what was recorded is there; raise the limit (ulimit -v unlimited, ulimit -d unlimited), and: heddle recover {}",
+        quoted(shown)
+    ));
 }
 
 fn nothing(trace: &Opened, shown: &Path, about: About<'_>, collected: &Collected) {
@@ -365,7 +397,7 @@ fn tell(
         ));
         return Ok(());
     }
-    if events == 0 && trace.filters().is_some() {
+    if events == 0 && trace.filters().is_some() && notes::unplanned(trace).is_none() {
         note(format_args!(
             "no call of {} was wanted by its options: see heddle info {}",
             printable(processes[0].executable()),

@@ -4,7 +4,7 @@
 use super::filtering::{Options, Search};
 use super::valuing::{self, Valuing};
 use crate::names::printable;
-use crate::notes::warning;
+use crate::notes::{counted, warning};
 use crate::preparing::failure::Failure;
 use heddle_symbols::Images;
 use heddle_trace_file::{
@@ -23,7 +23,16 @@ use std::time::Duration;
 pub struct Planning {
     stop: Arc<AtomicBool>,
     wake: Box<dyn Fn()>,
-    thread: JoinHandle<Result<Vec<String>, Error>>,
+    thread: JoinHandle<Result<Warnings, Error>>,
+}
+
+/// What there is to say at the end.
+#[derive(Default)]
+struct Warnings {
+    /// Of patterns that matched nothing in all that was looked at.
+    unmatched: Vec<String>,
+    /// Of files that could not be read.
+    unread: Vec<String>,
 }
 
 /// A request wakes us; this is for one that was killed before it could.
@@ -32,7 +41,7 @@ const AT_MOST: Duration = Duration::from_secs(1);
 /// The kernel's number of the thread; 0 before there is one.
 static PLANNER: AtomicI32 = AtomicI32::new(0);
 /// Tells all processes that no plan comes any more.
-static REFUSE: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
+static REFUSE: OnceLock<Box<dyn Fn(i32) + Send + Sync>> = OnceLock::new();
 
 /// If it is the planning thread that calls this, no process waits for it any more: each would for
 /// half a minute. Async-signal-safe.
@@ -40,7 +49,7 @@ pub fn give_up() {
     // SAFETY: gettid takes nothing.
     let caller = unsafe { libc::gettid() };
     if let Some(refuse) = REFUSE.get().filter(|_| caller == PLANNER.load(SeqCst)) {
-        refuse();
+        refuse(crate::memory::lacked().map_or(0, |_| libc::ENOMEM));
     }
 }
 
@@ -99,8 +108,9 @@ pub fn start(trace: &Path, shown: &Path, wanted: Wanted) -> Result<Option<Planni
 }
 
 impl Planning {
-    /// Ends the thread, and says which patterns matched nothing, and what could not be read.
-    pub fn finish(self, says_unmatched: bool) {
+    /// Ends the thread, and says what could not be read. Returns warnings of patterns that matched
+    /// nothing, which hold where every process has got its plans.
+    pub fn finish(self) -> Vec<String> {
         self.stop.store(true, SeqCst);
         (self.wake)();
         let result = self
@@ -108,11 +118,16 @@ impl Planning {
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match result {
-            Ok(_) if !says_unmatched => {}
-            Ok(warnings) => warnings.iter().for_each(warning),
-            Err(error) => warning(format_args!(
-                "{error}: from there on no function matched, and no coroutine was known"
-            )),
+            Ok(warnings) => {
+                warnings.unread.iter().for_each(warning);
+                warnings.unmatched
+            }
+            Err(error) => {
+                warning(format_args!(
+                    "{error}: from there on no function matched, and no coroutine was known"
+                ));
+                Vec::new()
+            }
         }
     }
 }
@@ -146,6 +161,7 @@ impl<'a> Modules<'a> {
             ModulePlan {
                 ranges: self.sought(module),
                 sites: self.values(module)?,
+                unread: self.images.refusal(module),
             }
         } else {
             ModulePlan::default()
@@ -182,17 +198,39 @@ impl<'a> Modules<'a> {
         overlaid(&matched, &recipes, &frame_code)
     }
 
-    fn warnings(mut self) -> Vec<String> {
+    fn warnings(mut self) -> Warnings {
         // Without a program that asked, nothing was sought.
         if self.known.is_empty() {
-            return Vec::new();
+            return Warnings::default();
         }
-        let mut all = self.search.unmatched();
-        all.extend(self.valuing.unmatched());
-        let images = self.images.take_warnings();
-        all.extend(images.iter().map(|warning| printable(&warning.to_string())));
-        all
+        let mut unmatched = self.search.unmatched();
+        unmatched.extend(self.valuing.unmatched());
+        let all = self.images.take_warnings();
+        let (starved, others): (Vec<_>, Vec<_>) = all
+            .iter()
+            .partition(|warning| warning.lacked_memory().is_some());
+        let others = others.iter().map(ToString::to_string);
+        let mut files: Vec<&Path> = starved.iter().filter_map(|it| it.lacked_memory()).collect();
+        files.dedup();
+        let unread = others.chain(starved_of(&files));
+        Warnings {
+            unmatched,
+            unread: unread.map(|text| printable(&text)).collect(),
+        }
     }
+}
+
+/// Says in one line that these files could not be read for lack of memory, if there are any.
+fn starved_of(files: &[&Path]) -> Option<String> {
+    let (first, more) = files.split_first()?;
+    let others = match more.len() as u64 {
+        0 => String::new(),
+        more => format!(", and {}", counted(more, "more file")),
+    };
+    Some(format!(
+        "out of memory: the functions of {}{others} could not be looked up; raise the limit: ulimit -v unlimited",
+        first.display()
+    ))
 }
 
 /// All in one: in order, without overlaps, as each of them is.
