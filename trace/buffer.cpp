@@ -36,6 +36,9 @@ constinit const struct Zeros {
   iovec parts[kSlotBytes / sizeof zeros] = {};
 } zero_slot;
 
+/// A flight recorder's where there are no addresses for more.
+constexpr std::uint32_t kFewestInFlight = 2;
+
 /// With a collector: one to fill while the collector empties the other. Without one a full block is
 /// written at once. More slots would only be colder memory.
 constexpr std::uint32_t kSlotsWithCollector = 2, kSlotsAlone = 1;
@@ -70,6 +73,16 @@ std::uint32_t block_units(const Process& process) {
                                                          : units);
 }
 
+/// Notes that a flight recorder gives up events before it has the room that it may take, and why, a
+/// negated error; the first reason stands.
+void flight_is_short(Process& process, long error) {
+  if (process.flight == 0) return;
+  std::uint32_t none = 0;
+  const auto why = static_cast<std::uint32_t>(-error);
+  __atomic_compare_exchange_n(&process.header->flight_trouble, &none, why, false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
 /// One of the buffer's two files: `buffer-<number>` or `events-<number>`.
@@ -94,7 +107,13 @@ long Buffer::create(Process& process) {
     // Mapped far beyond the file's end: the file grows into the mapping.
     mapped = kHeaderBytes + most * kSlotBytes;
     void* memory = sys::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
-    if (sys::failed(memory)) {  // an address space limit
+    // An address space limit.
+    if (sys::failed(memory) && process.flight != 0) {
+      most = kFewestInFlight;
+      mapped = kHeaderBytes + most * kSlotBytes;
+      memory = sys::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+    }
+    if (sys::failed(memory)) {
       most = 1;
       mapped = first_bytes;
       memory = sys::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
@@ -210,7 +229,9 @@ bool Buffer::grow(Process& process, std::uint32_t slot) {
       return false;
     }
   }
-  if (extend(process, slot, wanted, Use::kSoon) == 0) return true;
+  const long error = extend(process, slot, wanted, Use::kSoon);
+  if (error == 0) return true;
+  flight_is_short(process, error);
   mapped = kHeaderBytes + slot * kSlotBytes;  // not tried again
   return false;
 }
@@ -291,6 +312,8 @@ long Buffer::take_slot(Process& process, std::uint32_t& taken) {
       __atomic_store_n(&header->slots, next + 1, __ATOMIC_RELEASE);
       return 0;
     }
+    // Its addresses could not be had.
+    if (most < most_slots(process)) flight_is_short(process, -ENOMEM);
     if (const long error = free_one(process, taken); error != 0) return error;
   }
   (void)grow(process, taken);

@@ -80,7 +80,8 @@ struct ProcessHeader {
   std::uint64_t uncounted_allocations;  ///< likewise
   std::uint32_t unplanned;       ///< why a plan first left functions out, an error number; 0 = no
   std::uint32_t wanted_of_plan;  ///< kWantedPatterns …, where it did
-  char more_padding[8];
+  std::uint32_t flight_trouble;  ///< why a flight recorder first got less room, an error number
+  std::uint32_t more_padding;
   char host[256];
   char executable[1024];
   char command_line[2560];

@@ -78,6 +78,26 @@ TEST_CASE("under an address space limit all is recorded in what memory there is"
   CHECK(read_trace(trace).at(0).events() == kEvents);
 }
 
+TEST_CASE("a flight recorder that gets less room than it may take says why") {
+  for (const bool limited : {false, true}) {
+    CAPTURE(limited);
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    const Outcome outcome =
+        run({.arguments = {"recursion", "25"}, .trace = trace.string(), .in_child = [limited] {
+               setenv("HEDDLE_FLIGHT", "64000000", 1);
+               const rlimit few{12 << 20, 12 << 20};
+               if (limited) setrlimit(RLIMIT_AS, &few);
+             }});
+    CHECK(outcome.exit_code == 1);
+    const RawProcess process = read_trace(trace).at(0);
+    CHECK(process.flight_trouble == (limited ? ENOMEM : 0));
+    CHECK((process.events() == kEvents) == !limited);
+    // Two blocks, of which the second is a whole one, or both of these.
+    CHECK(block_bytes(process.directory) > 1'000'000);
+  }
+}
+
 TEST_CASE("a thread without a descriptor for its file is counted in the process") {
   const Scratch scratch;
   const auto trace = scratch.path() / "trace";

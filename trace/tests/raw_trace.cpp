@@ -275,6 +275,7 @@ RawProcess read_process(const std::filesystem::path& directory) {
   process.trouble = at<std::uint32_t>(bytes, 164);
   process.unplanned = at<std::uint32_t>(bytes, 240);
   process.wanted_of_plan = at<std::uint32_t>(bytes, 244);
+  process.flight_trouble = at<std::uint32_t>(bytes, 248);
   if (process.latest_stamps > 0) {
     const std::size_t latest = 64 + 24 * ((process.latest_stamps - 1) % 2);
     const auto passed = [&](std::size_t offset) {

@@ -49,7 +49,7 @@ struct RawProcess {
   std::uint64_t fork_image;
   std::uint32_t fork_pid, fork_thread, fork_making;
   std::uint32_t module_bytes;
-  std::uint32_t unplanned, wanted_of_plan;
+  std::uint32_t unplanned, wanted_of_plan, flight_trouble;
   double ticks_per_ns;             ///< by the first stamp and the latest; 0: there is no latest
   std::vector<RawThread> threads;  ///< in order of their numbers
   std::vector<RawModule> modules;

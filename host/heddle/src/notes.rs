@@ -5,7 +5,8 @@ use crate::progress;
 use heddle_calls::Loose;
 use heddle_strands::Unresolved;
 use heddle_trace_file::{
-    Damages, Error, LostCounts, Process, Refusal, Remarks, Trace, Uncertainty, Why, in_words,
+    Damages, Error, LostCounts, Process, Refusal, Remarks, Thread, Trace, Uncertainty, Why,
+    in_words,
 };
 use std::fmt::Display;
 use std::io::Write as _;
@@ -94,6 +95,20 @@ pub fn unplanned(trace: &Trace) -> Option<String> {
     ))
 }
 
+/// How much less than it was to keep a flight recorder has kept, if the system gave it no more.
+pub fn flight_short(process: &Process) -> Option<String> {
+    let (asked, why) = (process.flight()?, process.flight_trouble()?);
+    let kept: u64 = process.threads().iter().map(Thread::bytes).sum();
+    let mend = match why {
+        libc::ENOMEM => "; record again with more memory: ulimit -v unlimited",
+        _ => "",
+    };
+    Some(format!(
+        "{kept} bytes of events were kept, and not {asked} (--flight): there was no more room ({}){mend}",
+        reasons(std::iter::once(why))
+    ))
+}
+
 /// Says which parts of a trace are missing, as when buffers or events were left out of a copy.
 pub fn missing(trace: &Trace) {
     for lack in trace.lacking() {
@@ -101,6 +116,11 @@ pub fn missing(trace: &Trace) {
     }
     if let Some(unplanned) = unplanned(trace) {
         warning(unplanned);
+    }
+    for process in trace.processes() {
+        if let Some(short) = flight_short(process) {
+            warning(format_args!("process {}: {short}", process.id()));
+        }
     }
     let sum = |figure: fn(&Process) -> u64| trace.processes().iter().map(figure).sum::<u64>();
     let threads = sum(|process| process.missing_threads().into());

@@ -181,7 +181,9 @@ pub struct ProcessHeader {
     pub unplanned: U32,
     /// What that plan was to tell: [`WANTED_PATTERNS`] …
     pub wanted_of_plan: U32,
-    pub unused_three: [u8; 8],
+    /// Why a flight recorder first got less room than it may take, an error number; 0 = it did not.
+    pub flight_trouble: U32,
+    pub unused_three: U32,
     pub host: [u8; 256],
     pub executable: [u8; 1024],
     pub command: [u8; 2560],

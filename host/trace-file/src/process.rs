@@ -203,6 +203,7 @@ pub(crate) struct Head {
     pub module_bytes: u32,
     pub asked: Asked,
     pub unplanned: Option<Unplanned>,
+    pub flight_trouble: Option<i32>,
     pub host: String,
     pub executable: String,
     pub command: Vec<String>,
@@ -257,6 +258,7 @@ impl Head {
             module_bytes: header.module_bytes.get(),
             asked: Asked::of(header),
             unplanned: Unplanned::of(header),
+            flight_trouble: error_number(header.flight_trouble.get()),
             host: text(&header.host),
             executable,
             command,
@@ -455,6 +457,11 @@ impl Process {
     /// mean.
     pub fn unplanned(&self) -> Option<Unplanned> {
         self.head.unplanned
+    }
+
+    /// Why the flight recorder got less room than it was to keep, an error number, if it did.
+    pub fn flight_trouble(&self) -> Option<i32> {
+        self.flight().and(self.head.flight_trouble)
     }
 
     /// Bytes that the flight recorder was to keep, if it was one: only the latest events are here.

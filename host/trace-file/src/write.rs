@@ -241,6 +241,12 @@ impl ProcessWriter {
         self
     }
 
+    /// States that the flight recorder got less room than it was to keep, and why.
+    pub fn flight_trouble(&mut self, why: i32) -> &mut Self {
+        self.header.flight_trouble = (why as u32).into();
+        self
+    }
+
     /// Marks the process as killed.
     pub fn killed(&mut self) -> &mut Self {
         self.header.flags = 0.into();

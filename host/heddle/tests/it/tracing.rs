@@ -745,6 +745,23 @@ fn every_verb_says_where_patterns_were_not_applied() {
 }
 
 #[test]
+fn every_verb_says_how_much_a_flight_recorder_kept_that_got_less_room() {
+    let expected = " bytes of events were kept, and not 67108864 (--flight): there was no more room \
+                    (out of memory, address space or mappings); record again with more memory";
+    let (said, info) = said_of(|process| _ = process.mode(64 << 20, 0).flight_trouble(12));
+    for text in said {
+        assert!(text.starts_with("warning: process 42: "), "{text}");
+        assert!(text.contains(expected), "{text}");
+    }
+    assert!(info.contains(expected), "{info}");
+    for (flight, why) in [(64 << 20, 0), (0, libc::ENOMEM)] {
+        let (said, info) = said_of(|process| _ = process.mode(flight, 0).flight_trouble(why));
+        assert_eq!(said, ["", "", ""]);
+        assert!(!info.contains("were kept"), "{info}");
+    }
+}
+
+#[test]
 fn record_passes_the_exit_code_through_and_says_when_nothing_was_recorded() {
     let directory = tempfile::tempdir().unwrap();
     let not_instrumented = contains("made no recorded call")

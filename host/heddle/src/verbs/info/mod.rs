@@ -209,6 +209,9 @@ fn process_info(
     if let Some(bytes) = process.flight() {
         let kept = "the latest events of each thread";
         writeln!(out, "kept       {kept}, {bytes} bytes in all (--flight)")?;
+        if let Some(short) = notes::flight_short(process) {
+            writeln!(out, "           {short}")?;
+        }
     }
     if let Some(bytes) = process.sparse() {
         let read = "once in at most";
