@@ -6,7 +6,7 @@ use super::valuing::{self, Valuing};
 use crate::names::printable;
 use crate::notes::{counted, warning};
 use crate::preparing::failure::Failure;
-use heddle_symbols::Images;
+use heddle_symbols::{Images, Warning};
 use heddle_trace_file::{
     Error, Kinds, Module, ModulePlan, PlanRange, Planner, Recipe, ValueSite, in_words,
 };
@@ -206,13 +206,8 @@ impl<'a> Modules<'a> {
         let mut unmatched = self.search.unmatched();
         unmatched.extend(self.valuing.unmatched());
         let all = self.images.take_warnings();
-        let (starved, others): (Vec<_>, Vec<_>) = all
-            .iter()
-            .partition(|warning| warning.lacked_memory().is_some());
-        let others = others.iter().map(ToString::to_string);
-        let mut files: Vec<&Path> = starved.iter().filter_map(|it| it.lacked_memory()).collect();
-        files.dedup();
-        let unread = others.chain(starved_of(&files));
+        let others = all.iter().filter(|it| it.lacked_memory().is_none());
+        let unread = others.map(ToString::to_string).chain(starved(&all));
         Warnings {
             unmatched,
             unread: unread.map(|text| printable(&text)).collect(),
@@ -220,8 +215,10 @@ impl<'a> Modules<'a> {
     }
 }
 
-/// Says in one line that these files could not be read for lack of memory, if there are any.
-fn starved_of(files: &[&Path]) -> Option<String> {
+/// Says in one line which files could not be read for lack of memory, if there are any.
+pub fn starved(warnings: &[Warning]) -> Option<String> {
+    let mut files: Vec<&Path> = warnings.iter().filter_map(Warning::lacked_memory).collect();
+    files.dedup();
     let (first, more) = files.split_first()?;
     let others = match more.len() as u64 {
         0 => String::new(),

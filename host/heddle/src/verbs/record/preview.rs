@@ -1,6 +1,7 @@
 //! `heddle record --dry-run`: the functions that the patterns mean, without a run.
 
 use super::filtering::{Options, Search};
+use super::planning;
 use crate::names::printable;
 use crate::notes::{counted, note, quoted, warning};
 use crate::output;
@@ -34,6 +35,10 @@ pub fn print(program: &Path, options: &Options) -> Result<(), Failure> {
             found[pattern].push((name, module.path.clone()));
         }
     }
+    let warnings = images.take_warnings();
+    if let Some(starved) = planning::starved(&warnings) {
+        return Err(Failure::ours(printable(&starved)));
+    }
     output::print(|out| {
         for ((_, option, pattern), functions) in options.patterns().zip(&found) {
             let number = counted(functions.len() as u64, "function");
@@ -52,7 +57,6 @@ pub fn print(program: &Path, options: &Options) -> Result<(), Failure> {
     })
     .map_err(failed)?;
     search.unmatched().iter().for_each(warning);
-    let warnings = images.take_warnings();
     warnings
         .iter()
         .for_each(|each| warning(printable(&each.to_string())));
