@@ -32,7 +32,7 @@ pub fn read(input: &[u8]) {
         Ok(ModulePlan {
             ranges: ranges(module),
             sites: sites(module),
-            unread: (module.bias % 2 == 1).then_some(1),
+            unread: Some(libc::ENOMEM),
         })
     });
     if let (Ok(()), Ok(plan)) = (served, std::fs::read(process.join("plan-1"))) {
@@ -75,7 +75,7 @@ fn verify(plan: &[u8], modules: usize) {
     };
     assert_eq!(plan.get(..8), Some(&b"HEDLPLAN"[..]));
     let recipe = if modules > 0 { 3 * 8 } else { 0 };
-    assert_eq!(plan.len(), 32 + modules * (32 + 2 * 16 + 2 * 24) + recipe);
+    assert_eq!(plan.len(), 32 + modules * (32 + 3 * 16 + 2 * 24) + recipe);
     let mut first = 0;
     for number in 0..modules {
         let at = 32 + number * 32;
