@@ -18,9 +18,10 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 /// stores last: the file holds nothing.
 pub fn unborn(path: &Path) -> Result<bool, Error> {
     let mut magic = [0; 8];
-    match open(path)?.read_exact_at(&mut magic, 0) {
+    let file = open(path)?;
+    match file.read_exact_at(&mut magic, 0) {
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
-            Ok(path.metadata().map_err(Error::io(path))?.len() == 0)
+            Ok(file.metadata().map_err(Error::io(path))?.len() == 0)
         }
         other => other.map(|()| magic == [0; 8]).map_err(Error::io(path)),
     }
@@ -49,6 +50,10 @@ fn open_with(path: &Path, flags: libc::c_int) -> Result<File, Error> {
         .custom_flags(libc::O_NONBLOCK | flags)
         .open(path)
         .map_err(Error::io(path))?;
+    regular(path, file)
+}
+
+fn regular(path: &Path, file: File) -> Result<File, Error> {
     if file.metadata().map_err(Error::io(path))?.is_file() {
         Ok(file)
     } else {
@@ -123,7 +128,7 @@ pub fn own_directory(path: &Path) -> Result<File, Error> {
     Ok(directory)
 }
 
-/// Opens the file of this name, and no link, in a directory; errors call it `path`.
+/// Opens the regular file of this name, and no link, in a directory; errors call it `path`.
 pub fn open_in(
     directory: &File,
     path: &Path,
@@ -133,12 +138,13 @@ pub fn open_in(
     let name = CString::new(name.as_bytes()).map_err(|error| Error::io(path)(error.into()))?;
     let flags = flags | libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     // SAFETY: the name is zero-terminated, and what is opened nobody else's.
-    unsafe {
+    let file = unsafe {
         match libc::openat(directory.as_raw_fd(), name.as_ptr(), flags, 0o600) {
-            -1 => Err(Error::io(path)(std::io::Error::last_os_error())),
-            file => Ok(File::from_raw_fd(file)),
+            -1 => return Err(Error::io(path)(std::io::Error::last_os_error())),
+            file => File::from_raw_fd(file),
         }
-    }
+    };
+    regular(path, file)
 }
 
 /// A mapped file that is at least one header long.

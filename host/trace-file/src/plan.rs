@@ -3,6 +3,7 @@
 
 use crate::alive::written_by_someone;
 use crate::collect::Requests;
+use crate::file::text_of;
 use crate::modules::whole_lines;
 use crate::{Addr, Error, Module, Modules, Recipe, Step, trace};
 use std::collections::{HashMap, HashSet};
@@ -235,17 +236,17 @@ impl Answered {
         plan: &mut impl FnMut(&Module) -> Result<ModulePlan, Error>,
     ) -> Result<bool, Error> {
         let path = directory.join("modules");
-        let size = match std::fs::metadata(&path) {
+        let found = match std::fs::symlink_metadata(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-            found => found.map_err(Error::io(&path))?.len(),
+            found => found.map_err(Error::io(&path))?,
         };
         // It only grows.
-        if size == self.read {
+        if found.is_file() && found.len() == self.read {
             return Ok(false);
         }
-        let bytes = match std::fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-            read => read.map_err(Error::io(&path))?,
+        // The program may have put a FIFO in its place, which would keep us waiting.
+        let Some(bytes) = text_of(&path)? else {
+            return Ok(false);
         };
         self.read = bytes.len() as u64;
         let complete = whole_lines(&bytes);
@@ -467,6 +468,37 @@ mod tests {
         assert_eq!(control[20..24], [0xff; 4]);
         assert_eq!(control[76..80], libc::ENODATA.to_le_bytes());
         collector.finish().unwrap();
+    }
+
+    /// A FIFO would keep the planner, and `heddle record` with it, waiting for ever.
+    #[test]
+    fn what_lies_in_place_of_modules_keeps_nobody_waiting() {
+        for (make, told) in [
+            ("mkfifo", "expected a regular file"),
+            ("ln -s /dev/zero", "expected a file, found a link"),
+        ] {
+            let trace = tempfile::tempdir().unwrap();
+            let process = trace.path().join("4711");
+            std::fs::create_dir(&process).unwrap();
+            let collector = Collector::begin(trace.path()).unwrap();
+            let mut planner = Planner::begin(trace.path()).unwrap();
+            let modules = process.join("modules");
+            std::fs::write(&modules, summed("load 1 1000 3000 1000 2000 100 - /a")).unwrap();
+            let plan = |_: &Module| Ok(ModulePlan::default());
+            assert_eq!(planner.answer_all(&mut plan.clone()).unwrap(), 1);
+            std::fs::remove_file(&modules).unwrap();
+            let made = std::process::Command::new("sh")
+                .args(["-c", &format!("{make} \"$0\"")])
+                .arg(&modules)
+                .status();
+            assert!(made.unwrap().success());
+            let (sender, answer) = std::sync::mpsc::channel();
+            std::thread::spawn(move || sender.send(planner.answer_all(&mut plan.clone())));
+            let answer = answer.recv_timeout(Duration::from_secs(20));
+            let error = answer.expect("no answer").unwrap_err().to_string();
+            assert!(error.contains(told), "{make}: {error}");
+            collector.finish().unwrap();
+        }
     }
 
     /// A pass over all that ever were costs as many system calls for each that begins.

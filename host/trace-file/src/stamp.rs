@@ -2,10 +2,10 @@
 //! too short for its two to give the clock's rate.
 
 use crate::clock::ENOUGH;
+use crate::file::open_own;
 use crate::layout::{ENDED, PROCESS_MAGIC, ProcessHeader, StampBytes};
 use crate::process::{boot_id, latest_stamp};
 use crate::{ClockKind, Error, OLDEST, Stamp, VERSION};
-use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use zerocopy::{FromZeros, IntoBytes};
@@ -14,11 +14,7 @@ use zerocopy::{FromZeros, IntoBytes};
 /// after it began, so that the clock's rate is known: else each reader would take one of its own,
 /// and tell other times. Says whether it did.
 pub(crate) fn stamp_process(path: &Path) -> Result<bool, Error> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(path)
-        .map_err(Error::io(path))?;
+    let file = open_own(path, libc::O_RDWR)?;
     let mut header = ProcessHeader::new_zeroed();
     match file.read_exact_at(header.as_mut_bytes(), 0) {
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),

@@ -16,7 +16,6 @@ use memmap2::{MmapMut, MmapOptions};
 use std::collections::HashMap;
 use std::io::{ErrorKind, Write as _};
 use std::mem::offset_of;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -247,7 +246,7 @@ impl Collector {
 }
 
 /// Says in the trace that events of processes without a directory are missing, and what else is.
-fn note_lost(trace: &Path, events: u64, counts: &LostCounts) -> std::io::Result<()> {
+fn note_lost(trace: &Path, events: u64, counts: &LostCounts) -> Result<(), Error> {
     let why = counts.why.unwrap_or(0);
     let mut lines = String::new();
     if events > 0 {
@@ -264,13 +263,9 @@ fn note_lost(trace: &Path, events: u64, counts: &LostCounts) -> std::io::Result<
     if lines.is_empty() {
         return Ok(());
     }
-    let mut file = std::fs::OpenOptions::new();
-    file.append(true)
-        .create(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW);
-    file.open(trace.join(UNRECORDED))?
-        .write_all(lines.as_bytes())
+    let path = trace.join(UNRECORDED);
+    let mut file = open_own(&path, libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT)?;
+    file.write_all(lines.as_bytes()).map_err(Error::io(&path))
 }
 
 impl Process {

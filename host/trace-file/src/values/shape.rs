@@ -217,11 +217,9 @@ impl Shapes {
             text += &serde_json::to_string(shape).unwrap_or_default();
             text.push('\n');
         }
-        let mut options = std::fs::File::options();
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.create(true).append(true).open(&path);
-        file.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()))
-            .map_err(crate::Error::io(&path))
+        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT;
+        let mut file = crate::file::open_own(&path, flags)?;
+        std::io::Write::write_all(&mut file, text.as_bytes()).map_err(crate::Error::io(&path))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The lock by which a process owns a trace's directory.
 
 use crate::Error;
-use crate::file::{open_in, own_directory};
+use crate::file::{open, open_in, own_directory};
 use crate::layout::CONTROL_MAGIC;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -29,10 +29,6 @@ impl Claim {
             let directory = own_directory(trace)?;
             let flags = libc::O_RDWR | libc::O_CREAT;
             let file = open_in(&directory, &path, "control".as_ref(), flags)?;
-            let opened = file.metadata().map_err(Error::io(&path))?;
-            if !opened.is_file() {
-                return Err(Error::damaged(&path, 0, "expected a regular file"));
-            }
             // SAFETY: flock takes no pointer.
             if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
                 let cause = std::io::Error::last_os_error();
@@ -135,9 +131,8 @@ pub fn is_begun(path: &Path) -> bool {
     };
     let begins = |name: &str| -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        let file = File::open(path.join(name)).ok()?;
+        let file = open(&path.join(name)).ok()?;
         let most = marker.len().max(CONTROL_MAGIC.len()) as u64;
-        file.metadata().ok().filter(|file| file.is_file())?;
         file.take(most + 1).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     };
