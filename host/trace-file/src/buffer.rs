@@ -6,7 +6,7 @@ use crate::layout::{
     BLOCK_HEADER, BUFFER_MAGIC, BlockHeader, BufferHeader, HEADER_SIZE, MOST_SLOTS, SLOT_SIZE,
     Slot, slot,
 };
-use crate::store::{Block, Bytes, Dropped, Source, Store, verify};
+use crate::store::{Block, Bytes, Cut, Dropped, Source, Store, verify};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{Ordering, fence};
 use zerocopy::FromBytes;
@@ -91,32 +91,31 @@ pub struct Filled {
     pub offset: u64,
 }
 
-/// The slots that hold a block.
-pub fn filled(file: &Mapped, head: &Head) -> Result<Vec<Filled>, Error> {
-    let mut result = Vec::new();
-    for index in 0..head.slots {
-        let table = HEADER_SIZE / 2 + index as usize * size_of::<Slot>();
-        let slot = slot_at(file, table)?;
-        let state = slot.state.get();
-        let used = match state {
-            slot::FREE => continue,
-            slot::FILLING => head.filled(index),
-            slot::FULL | slot::COPIED_BY_THREAD | slot::COPIED_BY_US => slot.used.get() as usize,
-            other => {
-                let what = format!("slot {index} in state {other}; known are 0 to 4");
-                return Err(Error::damaged(&file.path, table as u64, what));
-            }
-        };
-        if state == slot::FILLING && used < BLOCK_HEADER {
-            continue;
+/// The slots that hold a block, and what is wrong with others.
+pub fn filled(file: &Mapped, head: &Head) -> Vec<Result<Filled, Error>> {
+    let slots = (0..head.slots).map(|index| slot_filled(file, head, index));
+    slots.filter_map(Result::transpose).collect()
+}
+
+fn slot_filled(file: &Mapped, head: &Head, index: u32) -> Result<Option<Filled>, Error> {
+    let table = HEADER_SIZE / 2 + index as usize * size_of::<Slot>();
+    let slot = slot_at(file, table)?;
+    let state = slot.state.get();
+    let used = match state {
+        slot::FREE => return Ok(None),
+        slot::FILLING => head.filled(index),
+        slot::FULL | slot::COPIED_BY_THREAD | slot::COPIED_BY_US => slot.used.get() as usize,
+        other => {
+            let what = format!("slot {index} in state {other}; known are 0 to 4");
+            return Err(Error::damaged(&file.path, table as u64, what));
         }
-        result.push(Filled {
-            used,
-            number: slot.number.get(),
-            offset: offset(index),
-        });
-    }
-    Ok(result)
+    };
+    let empty = state == slot::FILLING && used < BLOCK_HEADER;
+    Ok((!empty).then(|| Filled {
+        used,
+        number: slot.number.get(),
+        offset: offset(index),
+    }))
 }
 
 fn slot_at(file: &Mapped, table: usize) -> Result<Slot, Error> {
@@ -128,28 +127,44 @@ fn slot_at(file: &Mapped, table: usize) -> Result<Slot, Error> {
 }
 
 /// Adds the blocks of the buffer at `path`. Those of a process that runs are copied, since it may
-/// reuse the place at any time.
+/// reuse the place at any time. What cannot be read is damage.
 pub fn read(path: &Path, running: bool, store: &mut Store) -> Result<(), Error> {
+    let (places, cut) = (store.damages.places, store.cut.len());
     let file = match unborn(path) {
         Ok(true) => return Ok(()),
         Ok(false) => Mapped::open(path),
         Err(error) => Err(error),
     };
     let file = match file {
+        Ok(file) => Some(file),
         // Collected since its name was read.
         Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
             return Ok(());
         }
-        other => other?,
+        Err(error) => {
+            store.damages.add(error, 0)?;
+            None
+        }
     };
-    let head = Head::read(&file)?;
+    if let Some(file) = file {
+        match Head::read(&file) {
+            Ok(head) => read_slots(&file, &head, running, store)?,
+            Err(error) => store.damages.add(error, file.bytes().len() as u64)?,
+        }
+    }
+    let is_whole = (places, cut) == (store.damages.places, store.cut.len());
+    store.damaged_buffers += usize::from(!is_whole);
+    Ok(())
+}
+
+fn read_slots(file: &Mapped, head: &Head, running: bool, store: &mut Store) -> Result<(), Error> {
     // The position before the bytes that it covers.
     fence(Ordering::Acquire);
     let first = store.blocks.len();
     if running {
-        copy(&file, &head, store)?;
+        copy(file, head, store)?;
     } else {
-        map(&file, &head, store)?;
+        map(file, head, store)?;
     }
     if head.dropped > 0 {
         let newest = (first..store.blocks.len()).max_by_key(|&index| store.blocks[index].number);
@@ -164,15 +179,51 @@ pub fn read(path: &Path, running: bool, store: &mut Store) -> Result<(), Error> 
 
 fn map(file: &Mapped, head: &Head, store: &mut Store) -> Result<(), Error> {
     let source = Source::map(&file.path)?;
-    for filled in filled(file, head)? {
+    for filled in filled(file, head) {
+        let filled = match filled {
+            Ok(filled) => filled,
+            Err(error) => {
+                store.damages.add(error, SLOT_SIZE)?;
+                continue;
+            }
+        };
         let begin = filled.offset as usize;
-        let header = verify(&source, begin, filled.used)?;
-        store.blocks.push(Block {
+        // Whole words of what a file that was cut short has left.
+        let there = source.bytes().len().saturating_sub(begin) / 8 * 8;
+        let can_be = filled.used <= SLOT_SIZE as usize && filled.used % 8 == 0;
+        let used = if can_be {
+            filled.used.min(there)
+        } else {
+            filled.used
+        };
+        let mut block = Block {
             source: store.sources.len() as u32,
             begin,
-            used: filled.used,
-            number: header.number.get(),
-            cut: false,
+            used,
+            number: filled.number,
+            cut: used < filled.used,
+        };
+        let error = match verify(&source, begin, used) {
+            Ok(header) => {
+                block.number = header.number.get();
+                if !block.cut {
+                    store.blocks.push(block);
+                    continue;
+                }
+                let said = filled.used;
+                let what =
+                    format!("the file ends inside a block of {said} bytes: it was cut short");
+                source.damaged(source.bytes().len(), what)
+            }
+            Err(error) => {
+                block.used = 0;
+                error
+            }
+        };
+        store.cut.push(Cut {
+            block,
+            error,
+            missing: ((filled.used - block.used) as u64).min(SLOT_SIZE),
         });
     }
     store.sources.push(source);
@@ -180,45 +231,53 @@ fn map(file: &Mapped, head: &Head, store: &mut Store) -> Result<(), Error> {
 }
 
 fn copy(file: &Mapped, head: &Head, store: &mut Store) -> Result<(), Error> {
-    for filled in filled(file, head)? {
-        let begin = filled.offset as usize;
-        let end = begin.saturating_add(filled.used);
-        let Some(bytes) = file.bytes().get(begin..end) else {
-            let what = "the file ends inside a block: it was cut short";
-            return Err(Error::damaged(&file.path, file.bytes().len() as u64, what));
-        };
-        let source = Source {
-            path: file.path.clone(),
-            first: filled.offset,
-            bytes: Bytes::Copied(bytes.to_vec()),
-        };
-        fence(Ordering::Acquire);
-        let table = HEADER_SIZE / 2
-            + ((filled.offset - HEADER_SIZE as u64) / SLOT_SIZE) as usize * size_of::<Slot>();
-        let after = slot_at(file, table)?;
-        let number_after = file.bytes()[begin..]
-            .first_chunk::<BLOCK_HEADER>()
-            .and_then(|header| BlockHeader::read_from_bytes(header).ok())
-            .map(|header| header.number.get());
-        let gone = after.state.get() == slot::FREE || after.number.get() != filled.number;
-        // A slot that was freed while we copied it may hold another block now; the first one is in
-        // `events`.
-        if gone {
-            continue;
+    for filled in filled(file, head) {
+        let copied = filled.and_then(|filled| copy_slot(file, &filled, store));
+        if let Err(error) = copied {
+            store.damages.add(error, SLOT_SIZE)?;
         }
-        let header = verify(&source, 0, filled.used)?;
-        let number = header.number.get();
-        if number_after != Some(number) {
-            continue;
-        }
-        store.blocks.push(Block {
-            source: store.sources.len() as u32,
-            begin: 0,
-            used: filled.used,
-            number,
-            cut: false,
-        });
-        store.sources.push(source);
     }
+    Ok(())
+}
+
+fn copy_slot(file: &Mapped, filled: &Filled, store: &mut Store) -> Result<(), Error> {
+    let begin = filled.offset as usize;
+    let end = begin.saturating_add(filled.used);
+    let Some(bytes) = file.bytes().get(begin..end) else {
+        let what = "the file ends inside a block: it was cut short";
+        return Err(Error::damaged(&file.path, file.bytes().len() as u64, what));
+    };
+    let source = Source {
+        path: file.path.clone(),
+        first: filled.offset,
+        bytes: Bytes::Copied(bytes.to_vec()),
+    };
+    fence(Ordering::Acquire);
+    let table = HEADER_SIZE / 2
+        + ((filled.offset - HEADER_SIZE as u64) / SLOT_SIZE) as usize * size_of::<Slot>();
+    let after = slot_at(file, table)?;
+    let number_after = file.bytes()[begin..]
+        .first_chunk::<BLOCK_HEADER>()
+        .and_then(|header| BlockHeader::read_from_bytes(header).ok())
+        .map(|header| header.number.get());
+    let gone = after.state.get() == slot::FREE || after.number.get() != filled.number;
+    // A slot that was freed while we copied it may hold another block now; the first one is in
+    // `events`.
+    if gone {
+        return Ok(());
+    }
+    let header = verify(&source, 0, filled.used)?;
+    let number = header.number.get();
+    if number_after != Some(number) {
+        return Ok(());
+    }
+    store.blocks.push(Block {
+        source: store.sources.len() as u32,
+        begin: 0,
+        used: filled.used,
+        number,
+        cut: false,
+    });
+    store.sources.push(source);
     Ok(())
 }

@@ -30,13 +30,10 @@ pub struct Damages {
 }
 
 impl Damages {
-    /// Adds a stretch of so many bytes. Another error than [`Error::Damaged`] is none: it is given
-    /// back.
+    /// Adds a stretch of so many bytes. An error that is not of one file is none: it is given back.
     pub(crate) fn add(&mut self, error: Error, bytes: u64) -> Result<(), Error> {
-        let Error::Damaged { path, offset, what } = error else {
-            return Err(error);
-        };
-        self.first.get_or_insert(Damage { path, offset, what });
+        let damage = error.of_one_file()?;
+        self.first.get_or_insert(damage);
         self.places += 1;
         self.bytes = self.bytes.saturating_add(bytes);
         Ok(())

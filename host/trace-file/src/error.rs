@@ -1,5 +1,6 @@
 //! What can be wrong with a trace: always which file, at which offset, and what was expected.
 
+use crate::Damage;
 use libc::{EIO, ENODATA};
 use std::path::{Path, PathBuf};
 
@@ -99,6 +100,24 @@ impl Error {
             offset,
             what: what.into(),
         }
+    }
+
+    /// What is wrong with one file, whose content alone is missing then: other files can be read.
+    /// Any other error is given back.
+    pub(crate) fn of_one_file(self) -> Result<Damage, Self> {
+        let (path, found) = match self {
+            Error::Damaged { path, offset, what } => return Ok(Damage { path, offset, what }),
+            Error::Newer { path, found } | Error::Older { path, found } => (path, found),
+            other => return Err(other),
+        };
+        let (oldest, newest) = (crate::OLDEST, crate::VERSION);
+        Ok(Damage {
+            path,
+            offset: 8,
+            what: format!(
+                "version {found} of the format; this heddle reads versions {oldest} to {newest}"
+            ),
+        })
     }
 
     /// The same, but that files below `from` are called by the names that they have below `to`.

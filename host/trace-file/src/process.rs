@@ -2,7 +2,7 @@
 
 use crate::alive::alive;
 use crate::clock::{ENOUGH, TimeLine};
-use crate::file::{Mapped, text_of};
+use crate::file::Mapped;
 use crate::layout::{
     ASKED_ALLOCATION, ASKED_SWITCHES, ASKED_WAITS, ENDED, ForkBytes, PROCESS_MAGIC, ProcessHeader,
     REPLACED, TABLES_LEFT_OUT, WANTED_PATTERNS, WANTED_VALUES, text,
@@ -12,6 +12,7 @@ use crate::modules::whole_lines;
 use crate::run;
 use crate::store::Store;
 use crate::thread::{Shared, Thread};
+use crate::trace::text_or_lack;
 use crate::{
     Allocation, ClockKind, Damages, Error, Event, Lack, Modules, Nanos, Objects, Rate, Remarks,
     Shapes, Stamp, allocation, objects,
@@ -287,8 +288,11 @@ impl Process {
         let allocation = allocation::read(directory, line, &head.asked, &mut lacks)?;
         // After the events, so that none is in a module that we have not heard of.
         let path = directory.join("modules");
-        let text = text_of(&path)?;
+        let mut unread = Vec::new();
+        let unnamed = "functions of this process have no names";
+        let text = text_or_lack(&path, unnamed, &mut unread)?;
         let lack = match &text {
+            None if !unread.is_empty() => None,
             None => Some("is missing: functions of this process have no names"),
             Some(text) if text.is_empty() && (head.ended || head.module_bytes > 0) => {
                 Some("is empty: functions of this process have no names")
@@ -346,7 +350,8 @@ impl Process {
             path: path.clone(),
             what,
         });
-        lacks.splice(0..0, of_modules);
+        let of_modules = unread.into_iter().chain(of_modules);
+        lacks.splice(0..0, of_modules.collect::<Vec<Lack>>());
         Ok(Process {
             lacks,
             directory: directory.to_owned(),
@@ -531,10 +536,11 @@ impl Process {
         in_order(threads, each)
     }
 
-    /// The largest number of a block.
+    /// The largest number of a block, also of those that cannot be read, as far as that is known.
     pub(crate) fn last_block_number(&self) -> u64 {
         let blocks = &self.shared.store.blocks;
-        blocks.iter().map(|block| block.number).max().unwrap_or(0)
+        let read = blocks.iter().map(|block| block.number).max().unwrap_or(0);
+        read.max(self.head.blocks)
     }
 
     /// Threads that began and of which nothing is here: their buffers are gone from the directory.

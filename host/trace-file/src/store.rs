@@ -6,6 +6,7 @@ use crate::file::open;
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
 use crate::{Damages, Error};
 use memmap2::Mmap;
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -108,11 +109,12 @@ pub struct Block {
 /// written here when its writer was killed.
 #[derive(Debug)]
 pub struct Cut {
+    /// With not even a header, nothing of it is read.
     pub block: Block,
     /// What is wrong with it if no other file has it.
-    error: Error,
+    pub error: Error,
     /// How many of its bytes are not there.
-    missing: u64,
+    pub missing: u64,
 }
 
 /// Events that a buffer's thread dropped.
@@ -132,8 +134,10 @@ pub struct Store {
     pub blocks: Vec<Block>,
     /// For each buffer that says so.
     pub dropped: Vec<Dropped>,
-    /// The parts of the files of events that are no blocks.
+    /// The parts of the files of events, and of buffers, that are no blocks.
     pub damages: Damages,
+    /// Buffers that are not, or not wholly, read: collecting does not empty them.
+    pub damaged_buffers: usize,
     /// Blocks that their files end inside, until all files are read.
     pub cut: Vec<Cut>,
 }
@@ -201,9 +205,13 @@ impl Store {
     /// where no other file has the whole.
     pub fn settle(&mut self) -> Result<(), Error> {
         let mut known = self.numbers();
-        for cut in std::mem::take(&mut self.cut) {
+        let mut all = std::mem::take(&mut self.cut);
+        all.sort_by_key(|cut| Reverse(cut.block.used));
+        for cut in all {
             if known.insert(cut.block.number) {
-                self.blocks.push(cut.block);
+                if cut.block.used >= BLOCK_HEADER {
+                    self.blocks.push(cut.block);
+                }
                 self.damages.add(cut.error, cut.missing)?;
             }
         }
@@ -220,7 +228,8 @@ impl Store {
             Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(());
             }
-            other => other?,
+            Ok(file) => file,
+            Err(error) => return self.damages.add(error, 0),
         };
         let source = Source::of(&file, path)?;
         let length = source.bytes().len();

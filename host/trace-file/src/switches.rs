@@ -172,7 +172,11 @@ pub(crate) fn open(
         let path = path.clone();
         lacks.push(Lack { path, what });
     };
-    if !path.exists() || unborn(&path)? {
+    let nothing = match path.exists() {
+        true => unborn(&path),
+        false => Ok(true),
+    };
+    if let Ok(true) = nothing {
         let what = match path.exists() {
             true => "is empty",
             false => "is missing",
@@ -182,7 +186,7 @@ pub(crate) fn open(
         }
         return Ok(None);
     }
-    let mapped = Mapped::open(&path).and_then(|file| {
+    let mapped = nothing.and_then(|_| Mapped::open(&path)).and_then(|file| {
         let header: &SwitchesHeader = file.header()?;
         file.verify(header.magic, SWITCHES_MAGIC, header.version.get())?;
         Ok((is_cut(header, file.bytes()), file))
@@ -194,11 +198,11 @@ pub(crate) fn open(
             }
             Ok(Some(file))
         }
-        Err(Error::Damaged { .. }) => {
+        Err(error) => {
+            error.of_one_file()?;
             lacking(format!("is damaged: {unknown}"));
             Ok(None)
         }
-        Err(error) => Err(error),
     }
 }
 

@@ -28,20 +28,23 @@ pub fn read(
     for number in all {
         let path = directory.join(format!("{prefix}{number}"));
         let what = if !found.contains(&number) {
-            "is missing".to_owned()
-        } else if unborn(&path)? {
-            // The recorder may have died as it made the last one.
-            if number > made {
-                continue;
-            }
-            "is empty".to_owned()
+            "is missing"
         } else {
-            match add(&path) {
-                Ok(()) => continue,
-                Err(Error::Damaged { offset, what, .. }) => {
-                    format!("is damaged at offset {offset} ({what})")
+            match unborn(&path) {
+                // The recorder may have died as it made the last one.
+                Ok(true) if number > made => continue,
+                Ok(true) => "is empty",
+                Ok(false) => match add(&path) {
+                    Ok(()) => continue,
+                    Err(error) => {
+                        lacks.push(Lack::of(error.of_one_file()?, follows));
+                        continue;
+                    }
+                },
+                Err(error) => {
+                    lacks.push(Lack::of(error.of_one_file()?, follows));
+                    continue;
                 }
-                Err(error) => return Err(error),
             }
         };
         let what = format!("{what}: {follows}");

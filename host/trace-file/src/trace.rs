@@ -9,8 +9,8 @@ use crate::pack::{Held, ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
 use crate::values::SHAPES;
 use crate::{
-    Error, Event, ImageId, Lack, Nanos, OLDEST, Place, Rate, Remarks, Shapes, Switches, VERSION,
-    buffer, switches,
+    Damage, Error, Event, ImageId, Lack, Nanos, OLDEST, Place, Rate, Remarks, Shapes, Switches,
+    VERSION, buffer, switches,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
@@ -72,15 +72,29 @@ pub struct Trace {
     rate: Rate,
 }
 
+/// The contents of a file of text, if it is there; if it cannot be read, that is a lack, and
+/// `follows` says what is not known then.
+pub(crate) fn text_or_lack(
+    path: &Path,
+    follows: &str,
+    lacks: &mut Vec<Lack>,
+) -> Result<Option<Vec<u8>>, Error> {
+    text_of(path).or_else(|error| {
+        lacks.push(Lack::of(error.of_one_file()?, follows));
+        Ok(None)
+    })
+}
+
 /// The shapes of the trace at `path`. Those of a snapshot are beside it.
 fn shapes_of(path: &Path, lacks: &mut Vec<Lack>) -> Result<Shapes, Error> {
     let mut path = path.to_owned();
-    let mut text = text_of(&path.join(SHAPES))?;
+    let unknown = "values are not shown";
+    let mut text = text_or_lack(&path.join(SHAPES), unknown, lacks)?;
     let is_snapshot = path
         .file_name()
         .is_some_and(|name| name.to_string_lossy().starts_with("snapshot-"));
     if text.is_none() && is_snapshot && path.pop() {
-        text = text_of(&path.join(SHAPES))?;
+        text = text_or_lack(&path.join(SHAPES), unknown, lacks)?;
     }
     let text = text.unwrap_or_default();
     let shapes = Shapes::parse(String::from_utf8_lossy(&text).into_owned());
@@ -134,30 +148,41 @@ impl Trace {
 
     fn open_directory(path: &Path) -> Result<Self, Error> {
         let version = verify_marker(path)?;
-        let filters = text_of(&path.join(FILTERS))?;
-        let filters = filters.map(|text| String::from_utf8_lossy(&text).trim_end().to_owned());
         let mut lacks = headless(path)?;
-        let unrecorded = text_of(&path.join(UNRECORDED))?.unwrap_or_default();
+        let mut text = |name, follows| text_or_lack(&path.join(name), follows, &mut lacks);
+        let filters = text(FILTERS, "which calls were left out is not known")?;
+        let filters = filters.map(|text| String::from_utf8_lossy(&text).trim_end().to_owned());
+        let unrecorded = text(UNRECORDED, "what could not be recorded is not known")?;
+        let unrecorded = unrecorded.unwrap_or_default();
         let unrecorded = String::from_utf8_lossy(&unrecorded).into_owned();
         let shapes = Arc::new(shapes_of(path, &mut lacks)?);
         let mut found = images(path, &mut lacks)?;
         found.sort_by_key(|(head, _)| (head.first.ticks, head.pid, head.image));
-        let heads: Vec<Head> = found.iter().map(|(head, _)| head.clone()).collect();
-        let Some(first) = heads.first() else {
+        let Some(first) = found.first().map(|(head, _)| head.clone()) else {
             return Err(match lacks.into_iter().next() {
                 Some(Lack { path, what }) => Error::damaged(&path, 0, what),
                 None => Error::Empty(path.to_owned()),
             });
         };
-        if let Some((other, directory)) = found.iter().find(|(head, _)| head.clock != first.clock) {
-            let what = format!(
-                "clock {:?}, but the trace's first process has {:?}",
-                other.clock, first.clock
-            );
-            return Err(Error::damaged(&directory.join("process"), 24, what));
-        }
+        // Their times cannot be compared.
+        found.retain(|(head, directory)| {
+            let same = head.clock == first.clock;
+            if !same {
+                let damage = Damage {
+                    path: directory.join("process"),
+                    offset: 24,
+                    what: format!(
+                        "clock {:?}, but the trace's first process has {:?}",
+                        head.clock, first.clock
+                    ),
+                };
+                lacks.push(Lack::of(damage, NOTHING_READ));
+            }
+            same
+        });
+        let heads: Vec<Head> = found.iter().map(|(head, _)| head.clone()).collect();
         let switches = switches::open(path, heads.iter().any(|it| it.asked.switches), &mut lacks)?;
-        let rate = rate(&heads, first).ok_or_else(|| {
+        let rate = rate(&heads, &first).ok_or_else(|| {
             Error::damaged(
                 &found[0].1.join("process"),
                 32,
@@ -456,9 +481,12 @@ pub(crate) fn image_directories(path: &Path) -> Result<Vec<(PathBuf, ImageId)>, 
 #[derive(Default)]
 struct Named {
     directories: Vec<(PathBuf, ImageId)>,
-    /// In place of one.
-    links: Vec<PathBuf>,
+    /// What is in place of one.
+    others: Vec<Lack>,
 }
+
+/// What follows where a process's header cannot be read.
+const NOTHING_READ: &str = "nothing of this process is read";
 
 fn named_as_images(path: &Path) -> Result<Named, Error> {
     let mut named = Named::default();
@@ -469,10 +497,19 @@ fn named_as_images(path: &Path) -> Result<Named, Error> {
             continue;
         };
         let directory = path.join(&name);
-        match entry.file_type().map_err(Error::io(&directory))? {
-            kind if kind.is_symlink() => named.links.push(directory),
-            _ => named.directories.push((directory, id)),
-        }
+        let kind = entry.file_type().map_err(Error::io(&directory))?;
+        let what = match kind {
+            kind if kind.is_dir() => {
+                named.directories.push((directory, id));
+                continue;
+            }
+            kind if kind.is_symlink() => "a link, which is not followed",
+            _ => "no directory",
+        };
+        named.others.push(Lack {
+            path: directory,
+            what: format!("is {what}: {NOTHING_READ}"),
+        });
     }
     Ok(named)
 }
@@ -480,11 +517,11 @@ fn named_as_images(path: &Path) -> Result<Named, Error> {
 /// Their headers, of those that recorded anything. A damaged one costs its process, and is a lack.
 pub(crate) fn images(path: &Path, lacks: &mut Vec<Lack>) -> Result<Vec<(Head, PathBuf)>, Error> {
     let (mut found, mut damaged) = (Vec::new(), Vec::new());
-    let Named { directories, links } = named_as_images(path)?;
-    lacks.extend(links.into_iter().map(|path| Lack {
-        path,
-        what: "is a link, which is not followed: nothing of this process is read".to_owned(),
-    }));
+    let Named {
+        directories,
+        others,
+    } = named_as_images(path)?;
+    lacks.extend(others);
     for (directory, id) in directories {
         // The recorder makes the directory, then the file, then fills it: a process that died in
         // between has recorded nothing.
@@ -506,22 +543,15 @@ pub(crate) fn images(path: &Path, lacks: &mut Vec<Lack>) -> Result<Vec<(Head, Pa
         };
         match head {
             Ok(head) => found.push((head, directory)),
-            Err(error @ Error::Damaged { .. }) => damaged.push(error),
-            Err(error) => return Err(error),
+            Err(error) => damaged.push(error),
         }
     }
     if found.is_empty() && !damaged.is_empty() {
         return Err(damaged.swap_remove(0));
     }
-    lacks.extend(damaged.into_iter().filter_map(|error| match error {
-        Error::Damaged { path, offset, what } => Some(Lack {
-            path,
-            what: format!(
-                "is damaged at offset {offset} ({what}): nothing of this process is read"
-            ),
-        }),
-        _ => None,
-    }));
+    for error in damaged {
+        lacks.push(Lack::of(error.of_one_file()?, NOTHING_READ));
+    }
     lacks.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
@@ -538,13 +568,14 @@ fn headless(path: &Path) -> Result<Vec<Lack>, Error> {
             continue;
         }
         let what = if !path.exists() {
-            "is missing: nothing of this process is read"
-        } else if unborn(&path)? {
-            "is empty: nothing of this process is read"
+            "is missing"
+        } else if let Ok(true) = unborn(&path) {
+            "is empty"
         } else {
+            // Read, or told of where it is read.
             continue;
         };
-        let what = what.to_owned();
+        let what = format!("{what}: {NOTHING_READ}");
         found.push(Lack { path, what });
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));

@@ -37,7 +37,7 @@ pub struct Collected {
     /// The first process whose files were not, and why.
     pub apart: Option<(PathBuf, Apart)>,
     /// What stopped it, a full disk for one: buffers that were not collected are still there, and
-    /// can be read and collected later.
+    /// can be read and collected later. Of a damaged one what can be read was collected.
     pub trouble: Option<Error>,
 }
 
@@ -59,8 +59,8 @@ pub fn collect_all(trace: &Path, most_joined: u64) -> Result<Collected, Error> {
                 Ok(joined) => collected.joined += u32::from(joined),
                 Err(apart) => _ = collected.apart.get_or_insert((directory.clone(), apart)),
             },
-            Err(Refused::Damaged(error)) => return Err(error),
-            Err(Refused::System(error)) => {
+            // The others can be collected all the same.
+            Err(Refused::Damaged(error) | Refused::System(error)) => {
                 collected.trouble.get_or_insert(error);
             }
         }
@@ -71,34 +71,58 @@ pub fn collect_all(trace: &Path, most_joined: u64) -> Result<Collected, Error> {
 
 fn collect(directory: &Path, head: &Head, collected: &mut Collected) -> Result<(), Refused> {
     let mut paths = Vec::new();
+    // The first that is wrong with a buffer, which stays where it is: readers tell of it.
+    let mut damaged = None;
     for path in buffer::paths(directory).map_err(Refused::Damaged)? {
-        if unborn(&path).map_err(Refused::Damaged)? {
+        match unborn(&path) {
             // Its thread died before it recorded anything.
-            std::fs::remove_file(&path)
-                .map_err(|error| Refused::System(Error::io(&path)(error)))?;
-        } else {
-            paths.push(path);
+            Ok(true) => std::fs::remove_file(&path)
+                .map_err(|error| Refused::System(Error::io(&path)(error)))?,
+            Ok(false) => paths.push(path),
+            Err(error) => _ = damaged.get_or_insert(error),
         }
     }
     if paths.is_empty() {
-        return Ok(());
+        return damaged.map_or(Ok(()), |error| Err(Refused::Damaged(error)));
     }
     let mut events = EventsFile::open(&directory.join("events")).map_err(Refused::System)?;
     let mut dropped: u64 = 0;
     // A count that belongs to no thread of the trace has no other place.
+    let mut unplaced = Vec::new();
     let mut kept = Vec::new();
     for path in &paths {
-        let file = Mapped::open(path).map_err(Refused::Damaged)?;
-        let header = buffer::Head::read(&file).map_err(Refused::Damaged)?;
-        let source = Source::map(path).map_err(Refused::Damaged)?;
-        let blocks = filled(&file, &header).map_err(Refused::Damaged)?;
-        if header.dropped > 0 && header.thread == 0 && blocks.is_empty() {
+        let mut keep = |error| {
             kept.push(path);
+            damaged.get_or_insert(error);
+        };
+        let opened = Mapped::open(path).and_then(|file| {
+            let header = buffer::Head::read(&file)?;
+            Ok((file, header, Source::map(path)?))
+        });
+        let (file, header, source) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                keep(error);
+                continue;
+            }
+        };
+        let blocks = filled(&file, &header);
+        if header.dropped > 0 && header.thread == 0 && blocks.is_empty() {
+            unplaced.push(path);
         }
         for block in blocks {
-            events.write(&source, block.offset as usize, block.used)?;
-            collected.blocks += 1;
-            collected.bytes += block.used as u64;
+            let written = block.map_err(Refused::Damaged).and_then(|block| {
+                events.write(&source, block.offset as usize, block.used)?;
+                Ok(block.used)
+            });
+            match written {
+                Ok(used) => {
+                    collected.blocks += 1;
+                    collected.bytes += used as u64;
+                }
+                Err(Refused::Damaged(error)) => keep(error),
+                Err(refused) => return Err(refused),
+            }
         }
         dropped = header.dropped.saturating_add(dropped);
     }
@@ -106,11 +130,12 @@ fn collect(directory: &Path, head: &Head, collected: &mut Collected) -> Result<(
         tell_dropped(directory, head, &mut events)?;
         collected.dropped = dropped.saturating_add(collected.dropped);
     }
+    kept.extend(unplaced);
     for path in paths.iter().filter(|path| !kept.contains(path)) {
         std::fs::remove_file(path).map_err(|error| Refused::System(Error::io(path)(error)))?;
     }
     collected.processes += 1;
-    Ok(())
+    damaged.map_or(Ok(()), |error| Err(Refused::Damaged(error)))
 }
 
 /// The number of events dropped is in the header of the thread's buffer, which is about to go: what
@@ -124,9 +149,6 @@ fn tell_dropped(directory: &Path, head: &Head, events: &mut EventsFile) -> Resul
     let shapes = std::sync::Arc::default();
     let process = Process::read(directory, head.clone(), false, line, &shapes);
     let process = process.map_err(Refused::Damaged)?;
-    if let Some(damaged) = process.damages().error() {
-        return Err(Refused::Damaged(damaged));
-    }
     let mut number = process.last_block_number();
     for thread in process
         .threads()

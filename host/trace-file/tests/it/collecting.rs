@@ -593,7 +593,7 @@ fn a_block_is_not_written_over_the_next_one() {
     let mut header = fs::read(path.join("42/events")).unwrap()[..64].to_vec();
     header[16..24].copy_from_slice(&1_u64.to_le_bytes());
     change(&path.join("42/events"), UNIT, &header);
-    let error = recover(path).unwrap_err().to_string();
+    let error = recover(path).unwrap().trouble.unwrap().to_string();
     let said = "block 1 has 73728 bytes, and fewer in the file of events";
     assert!(error.contains(said), "{error}");
     assert_eq!(content(path), before);

@@ -221,6 +221,7 @@ fn no_link_in_a_trace_is_followed() {
                 }
                 let damages = trace.processes()[0].damages();
                 said.extend(damages.first.as_ref().map(ToString::to_string));
+                said.extend(trace.lacking().map(ToString::to_string));
                 said.concat()
             }
         };
@@ -261,10 +262,8 @@ fn no_link_in_a_trace_is_followed() {
     }
 }
 
-#[test]
-fn a_damaged_process_costs_that_process_alone() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path();
+/// Two processes, 42 and 43, with two calls each.
+fn two_processes(path: &Path) {
     let trace = TraceWriter::create(path).unwrap();
     for pid in [42, 43] {
         let mut process = trace.process(pid, 1, "/bin/app").unwrap();
@@ -277,6 +276,127 @@ fn a_damaged_process_costs_that_process_alone() {
             .unwrap();
         process.finish().unwrap();
     }
+}
+
+#[test]
+fn what_lies_in_place_of_a_process_costs_that_process_alone() {
+    for (make, told) in [
+        ("mkfifo $0/process", "expected a regular file"),
+        ("mkdir $0/process", "expected a regular file"),
+        ("ln -s /dev/zero $0/process", "found a link"),
+        ("rm -r $0; mkfifo $0", "42 is no directory"),
+        ("rm -r $0; touch $0", "42 is no directory"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        two_processes(path);
+        fs::remove_file(path.join("42/process")).unwrap();
+        let made = std::process::Command::new("sh")
+            .args(["-c", make])
+            .arg(path.join("42"))
+            .status();
+        assert!(made.unwrap().success());
+        assert_only_43(path, told);
+    }
+}
+
+fn assert_only_43(path: &Path, told: &str) {
+    let trace = Trace::open(path).unwrap();
+    let pids: Vec<u32> = trace.processes().iter().map(|it| it.pid()).collect();
+    assert_eq!(pids, [43]);
+    let lacks: Vec<String> = trace.lacking().map(ToString::to_string).collect();
+    assert_eq!(lacks.len(), 1, "{lacks:?}");
+    assert!(lacks[0].contains(told), "{lacks:?}");
+    assert!(
+        lacks[0].ends_with(": nothing of this process is read"),
+        "{lacks:?}"
+    );
+    recover(path).unwrap();
+}
+
+#[test]
+fn a_process_of_another_version_or_clock_costs_that_process_alone() {
+    for (at, byte, told) in [
+        (
+            8,
+            99,
+            "offset 8 (version 99 of the format; this heddle reads",
+        ),
+        (8, 1, "offset 8 (version 1 of the format; this heddle reads"),
+        (24, 1, "offset 24 (clock Tsc, but the trace's first"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        two_processes(path);
+        // The first of two that began at once has the smaller number.
+        let [other, kept] = if at == 24 { [43, 42] } else { [42, 43] };
+        let file = path.join(format!("{other}/process"));
+        let mut bytes = fs::read(&file).unwrap();
+        assert_ne!(bytes[at], byte);
+        bytes[at] = byte;
+        fs::write(&file, bytes).unwrap();
+        let trace = Trace::open(path).unwrap();
+        let pids: Vec<u32> = trace.processes().iter().map(|it| it.pid()).collect();
+        assert_eq!(pids, [kept]);
+        let lacks: Vec<String> = trace.lacking().map(ToString::to_string).collect();
+        assert!(lacks[0].contains(told), "{lacks:?}");
+        recover(path).unwrap();
+    }
+}
+
+/// Every block that is there is read, before it is collected and after.
+#[test]
+fn a_cut_buffer_costs_what_is_cut() {
+    let directory = tempfile::tempdir().unwrap();
+    for cut in [
+        0,
+        1,
+        100,
+        4095,
+        4096,
+        4160,
+        4200,
+        1 << 20,
+        (1 << 20) + 4096 + 80,
+    ] {
+        let path = directory.path().join(cut.to_string());
+        let trace = TraceWriter::create(&path).unwrap();
+        let mut process = trace.process(42, 1, "/bin/app").unwrap();
+        for tid in [42, 43] {
+            let mut thread = process.thread(tid, "app");
+            every_record(&mut thread);
+            thread.in_buffer(&[2]).finish().unwrap();
+        }
+        process.finish().unwrap();
+        let whole = Trace::open(&path).unwrap();
+        let threads = whole.processes()[0].threads();
+        let other: Vec<String> = threads[1].events().map(|it| format!("{it:?}")).collect();
+        let buffers = ["42/buffer-1", "42/buffer-2"].map(|name| path.join(name));
+        let bytes = fs::read(&buffers[0]).unwrap();
+        assert!(cut == 1 << 20 || cut < bytes.len() || bytes.len() < 1 << 20);
+        let cut = cut.min(bytes.len() - 8);
+        fs::write(&buffers[0], &bytes[..cut]).unwrap();
+        for collected in [false, true] {
+            let trace = Trace::open(&path).unwrap();
+            let process = &trace.processes()[0];
+            let thread = process.threads().last().unwrap();
+            let events: Vec<String> = thread.events().map(|it| format!("{it:?}")).collect();
+            assert_eq!(events, other, "cut to {cut}, collected: {collected}");
+            // An empty file is one that nobody has written.
+            let said = process.damages().first.is_some() || process.missing_blocks() > 0;
+            assert!(said || cut == 0, "cut to {cut}, collected: {collected}");
+            let trouble = recover(&path).unwrap().trouble;
+            assert_eq!(trouble.is_some(), cut > 0, "cut to {cut}");
+            assert!(!buffers[1].exists());
+        }
+    }
+}
+
+#[test]
+fn a_damaged_process_costs_that_process_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    two_processes(path);
     let file = path.join("42/process");
     let whole = fs::read(&file).unwrap();
     let mut wrong = whole.clone();
@@ -290,16 +410,6 @@ fn a_damaged_process_costs_that_process_alone() {
         &others,
     ] {
         fs::write(&file, bytes).unwrap();
-        let trace = Trace::open(path).unwrap();
-        let pids: Vec<u32> = trace.processes().iter().map(|it| it.pid()).collect();
-        assert_eq!(pids, [43]);
-        let lacks: Vec<String> = trace.lacking().map(ToString::to_string).collect();
-        assert_eq!(lacks.len(), 1, "{lacks:?}");
-        assert!(
-            lacks[0].contains("42/process is damaged at offset ")
-                && lacks[0].ends_with("): nothing of this process is read"),
-            "{lacks:?}"
-        );
-        recover(path).unwrap();
+        assert_only_43(path, "42/process is damaged at offset ");
     }
 }
