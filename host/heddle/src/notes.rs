@@ -160,7 +160,7 @@ pub fn missing(trace: &Trace) {
 }
 
 /// Says where the trace's events contradict its format, and how much is passed over.
-fn damaged(damages: &Damages) {
+pub fn damaged(damages: &Damages) {
     let Some(first) = &damages.first else { return };
     let others = match damages.places {
         1 => String::new(),

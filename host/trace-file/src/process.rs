@@ -2,6 +2,7 @@
 
 use crate::alive::alive;
 use crate::clock::{ENOUGH, TimeLine};
+use crate::error::renamed;
 use crate::file::Mapped;
 use crate::layout::{
     ASKED_ALLOCATION, ASKED_SWITCHES, ASKED_WAITS, ENDED, ForkBytes, PROCESS_MAGIC, ProcessHeader,
@@ -268,10 +269,10 @@ impl Head {
 }
 
 impl Process {
-    /// Reads what belongs to `head` in `directory`, on the trace's time line. `replaced`: a later
-    /// image has its process id.
+    /// Reads what belongs to `head` in `directory`, which the user knows as `called`, on the time
+    /// line of the trace. `replaced`: a later image has its process id.
     pub(crate) fn read(
-        directory: &Path,
+        (directory, called): (&Path, &Path),
         head: Head,
         replaced: bool,
         line: TimeLine,
@@ -279,7 +280,8 @@ impl Process {
     ) -> Result<Self, Error> {
         let uncollected = crate::buffer::paths(directory)?.len();
         let running = uncollected > 0 && alive(directory, &head, replaced);
-        let store = Store::read(directory, running.then_some(head.blocks))?;
+        let mut store = Store::read(directory, running.then_some(head.blocks))?;
+        store.call(directory, called);
         let found = run::find(&store)?;
         let mut damages = store.damages.clone();
         damages += &found.damages;
@@ -352,6 +354,9 @@ impl Process {
         });
         let of_modules = unread.into_iter().chain(of_modules);
         lacks.splice(0..0, of_modules.collect::<Vec<Lack>>());
+        for lack in &mut lacks {
+            lack.path = renamed(&lack.path, directory, called);
+        }
         Ok(Process {
             lacks,
             directory: directory.to_owned(),
@@ -495,6 +500,16 @@ impl Process {
     /// events are read is in [`Remarks::damages`](crate::Remarks::damages).
     pub fn damages(&self) -> &Damages {
         &self.damages
+    }
+
+    /// In a packed trace, what could not be read when it was packed.
+    pub(crate) fn add_damages(&mut self, damages: &Damages) {
+        self.damages += damages;
+    }
+
+    /// What it lacks is told elsewhere.
+    pub(crate) fn forget_lacks(&mut self) {
+        self.lacks.clear();
     }
 
     /// Its modules, and where they were mapped.

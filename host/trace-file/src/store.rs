@@ -2,6 +2,7 @@
 //! buffers that were not collected yet.
 
 use crate::buffer;
+use crate::error::renamed;
 use crate::file::open;
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
 use crate::{Damages, Error};
@@ -216,6 +217,15 @@ impl Store {
             }
         }
         self.drop_repeated()
+    }
+
+    /// Has what is said of the files in a directory call that `called`.
+    pub fn call(&mut self, directory: &Path, called: &Path) {
+        let sources = self.sources.iter_mut().map(|source| &mut source.path);
+        let first = self.damages.first.iter_mut().map(|first| &mut first.path);
+        for path in sources.chain(first) {
+            *path = renamed(path, directory, called);
+        }
     }
 
     fn numbers(&self) -> HashSet<u64> {

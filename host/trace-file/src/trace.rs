@@ -2,10 +2,11 @@
 
 use crate::alive::alive;
 use crate::clock::TimeLine;
+use crate::error::renamed;
 use crate::file::{MOST_VERSIONS, Mapped, open, text_of, unborn};
 use crate::layout::ProcessHeader;
 use crate::merge::in_order;
-use crate::pack::{Held, ModuleSymbols, unpack};
+use crate::pack::{Carried, Held, ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
 use crate::values::SHAPES;
 use crate::{
@@ -133,12 +134,29 @@ impl Trace {
                 return Err(Error::NotOurs(path.to_owned()));
             };
             // The mappings stay valid when the directory is removed at the end of this block.
-            let mut trace = Self::open_directory(unpacked.directory.path())?;
-            path.clone_into(&mut trace.path);
+            let directory = unpacked.directory.path();
+            let trace = Self::open_directory(directory, path);
+            let mut trace = trace.map_err(|error| error.renamed(directory, path))?;
+            let carried = Carried::read(directory, path)?;
+            trace.carry(carried);
             trace.symbols = Some(std::mem::take(&mut unpacked.symbols));
             return Ok(trace);
         }
-        Self::open_directory(path)
+        Self::open_directory(path, path)
+    }
+
+    /// Has what was missing when it was packed said, in place of what is missing from it since.
+    fn carry(&mut self, carried: Carried) {
+        if !carried.lacks.is_empty() {
+            self.lacks = carried.lacks;
+            self.processes.iter_mut().for_each(Process::forget_lacks);
+        }
+        for (name, damages) in carried.damages {
+            let mut processes = self.processes.iter_mut();
+            if let Some(process) = processes.find(|it| it.id().to_string() == name) {
+                process.add_damages(&damages);
+            }
+        }
     }
 
     /// The version of the format that it was written in.
@@ -146,7 +164,8 @@ impl Trace {
         self.version
     }
 
-    fn open_directory(path: &Path) -> Result<Self, Error> {
+    /// The trace in the directory `path`, which the user knows as `called`.
+    fn open_directory(path: &Path, called: &Path) -> Result<Self, Error> {
         let version = verify_marker(path)?;
         let mut lacks = headless(path)?;
         let mut text = |name, follows| text_or_lack(&path.join(name), follows, &mut lacks);
@@ -199,7 +218,8 @@ impl Trace {
             .into_iter()
             .map(|(head, directory)| {
                 let replaced = is_replaced(&head, &newest);
-                Process::read(&directory, head, replaced, line, &shapes)
+                let directory = (&*directory, &*renamed(&directory, path, called));
+                Process::read(directory, head, replaced, line, &shapes)
             })
             .collect::<Result<Vec<Process>, _>>()?;
         if processes.iter().all(|process| process.threads().is_empty())
@@ -209,8 +229,11 @@ impl Trace {
         {
             return Err(error);
         }
+        for lack in &mut lacks {
+            lack.path = renamed(&lack.path, path, called);
+        }
         Ok(Trace {
-            path: path.to_owned(),
+            path: called.to_owned(),
             version,
             symbols: None,
             filters,

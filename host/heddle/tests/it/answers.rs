@@ -357,12 +357,17 @@ fn info_and_recover_say_which_files_are_missing_or_damaged() {
     let damaged = "heddle.trace/45/modules is damaged in 1 line, first at offset 0 (line 1 does \
                    not match its sum): some functions of this process may have no names, or wrong \
                    ones";
-    let info = heddle(path).arg("info").assert().success();
-    info.stdout(contains(format!(
-        "missing    {header}\nmissing    {modules}\nmissing    {damaged}\n"
-    )));
-    let report = heddle(path).arg("report").assert().success();
-    report.stderr(contains(format!("warning: {damaged}")));
+    heddle(path).arg("pack").assert().success();
+    for trace in ["heddle.trace", "heddle.trace.packed"] {
+        let [header, modules, damaged] =
+            [header, modules, damaged].map(|said| said.replace("heddle.trace", trace));
+        let info = heddle(path).args(["info", trace]).assert().success();
+        info.stdout(contains(format!(
+            "missing    {header}\nmissing    {modules}\nmissing    {damaged}\n"
+        )));
+        let report = heddle(path).args(["report", trace]).assert().success();
+        report.stderr(contains(format!("warning: {damaged}")));
+    }
     let recover = heddle(path).arg("recover").assert().success();
     let warning = contains(format!("warning: {header}"));
     recover.stderr(warning.and(contains(modules)).and(contains(damaged)));

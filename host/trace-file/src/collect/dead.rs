@@ -147,7 +147,7 @@ fn tell_dropped(directory: &Path, head: &Head, events: &mut EventsFile) -> Resul
         rate: crate::Rate::NANOSECOND,
     };
     let shapes = std::sync::Arc::default();
-    let process = Process::read(directory, head.clone(), false, line, &shapes);
+    let process = Process::read((directory, directory), head.clone(), false, line, &shapes);
     let process = process.map_err(Refused::Damaged)?;
     let mut number = process.last_block_number();
     for thread in process

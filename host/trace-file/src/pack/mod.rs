@@ -5,6 +5,7 @@
 //! is removed at once, while what was mapped of it stays: so reading costs as little memory as
 //! reading a directory, and nothing is left behind.
 
+mod carried;
 mod codec;
 mod columns;
 mod frames;
@@ -17,6 +18,7 @@ mod write;
 
 pub use write::{Packed, pack, pack_into};
 
+pub(crate) use carried::Carried;
 pub(crate) use held::Held;
 pub(crate) use read::unpack;
 
@@ -37,4 +39,12 @@ pub struct ModuleSymbols {
     pub build_id: Option<String>,
     /// In the form of `heddle_symbols::SymbolTable::to_text`.
     pub text: String,
+}
+
+/// The whole words of a block's content.
+fn words_of(content: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    let words = content.chunks_exact(8);
+    words
+        .filter_map(|word| word.try_into().ok())
+        .map(u64::from_le_bytes)
 }

@@ -20,6 +20,8 @@ pub mod kind {
     pub const SYMBOLS: u16 = 3;
     /// The end; `offset` is the number of pieces before it, `number` the [`Sum`](super::Sum).
     pub const END: u16 = 4;
+    /// A [`BLOCK`] whose content is its words as they are: they are no records that could be coded.
+    pub const RAW_BLOCK: u16 = 5;
 }
 
 /// The header of a piece; its name and then its packed bytes follow.
@@ -57,9 +59,12 @@ impl Sum {
 
 pub const HEADER_BYTES: usize = size_of::<PieceHeader>();
 
-/// The most bytes of content that a piece may have: the code of a block is at most a little longer
-/// than the block.
+/// The most bytes of content that a piece may have.
 pub const MOST_BYTES: u32 = 64 << 20;
+
+/// The most words of a block. A recorder's has fewer, 1 MiB; other writers' may be longer, and in a
+/// damaged file one may seem to be. Its code is at most half as long again.
+pub const MOST_WORDS: usize = 4 << 20;
 
 /// A piece in a packed file.
 #[derive(Clone, Copy, Debug)]
@@ -85,8 +90,8 @@ impl<'a> Piece<'a> {
         let rest = bytes.get(at..).unwrap_or_default();
         let (header, rest) = PieceHeader::read_from_prefix(rest).map_err(|_| cut())?;
         let kind = header.kind.get();
-        if !(kind::FILE..=kind::END).contains(&kind) {
-            return Err(wrong(format!("a piece of type {kind}; known are 1 to 4")));
+        if !(kind::FILE..=kind::RAW_BLOCK).contains(&kind) {
+            return Err(wrong(format!("a piece of type {kind}; known are 1 to 5")));
         }
         let (name, rest) = rest
             .split_at_checked(header.name_bytes.get().into())
@@ -111,7 +116,7 @@ impl<'a> Piece<'a> {
     /// Bytes that its content takes on disk or in memory, as its header states them.
     pub fn unpacked_bytes(&self) -> u64 {
         match self.header.kind.get() {
-            kind::BLOCK => {
+            kind::BLOCK | kind::RAW_BLOCK => {
                 let used = BLOCK_HEADER as u64 + u64::from(self.header.words.get()) * 8;
                 used.next_multiple_of(PLACE_UNIT)
             }

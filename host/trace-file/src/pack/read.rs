@@ -1,8 +1,8 @@
 //! Unpacking a trace.
 
-use super::piece::{PLACE_UNIT, Piece, Sum, kind};
+use super::piece::{MOST_WORDS, PLACE_UNIT, Piece, Sum, kind};
 use super::scratch::Scratch;
-use super::{Held, MAGIC, ModuleSymbols, VERSION, WITHOUT_SUM, codec};
+use super::{Held, MAGIC, ModuleSymbols, VERSION, WITHOUT_SUM, codec, words_of};
 use crate::file::{open_named, version_of};
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BlockHeader};
 use crate::{Error, Workers, stored};
@@ -76,7 +76,7 @@ pub fn unpack(path: &Path, most: Option<u64>, held: &Held) -> Result<Option<Unpa
     }
     let mut blocks: Vec<&Piece> = pieces
         .iter()
-        .filter(|piece| piece.header.kind == kind::BLOCK)
+        .filter(|piece| matches!(piece.header.kind.get(), kind::BLOCK | kind::RAW_BLOCK))
         .collect();
     blocks.sort_by_key(|piece| piece.name);
     for blocks in blocks.chunk_by(|a, b| a.name == b.name) {
@@ -188,14 +188,17 @@ fn block(path: &Path, piece: &Piece, end: u64) -> Result<Vec<u8>, Error> {
     let used = BLOCK_HEADER + most * 8;
     let room = piece.unpacked_bytes();
     let offset = piece.header.offset.get();
-    // A block is at most a slot long.
     let beyond = offset.checked_add(room).is_none_or(|behind| behind > end);
-    if room > crate::layout::SLOT_SIZE || offset % PLACE_UNIT != 0 || beyond {
+    if most > MOST_WORDS || offset % PLACE_UNIT != 0 || beyond {
         return Err(wrong(format!(
             "a block of {used} bytes at offset {offset} of {end} bytes of events"
         )));
     }
-    let words = codec::decode(&piece.content(path)?, most).map_err(|what| wrong(what.into()))?;
+    let content = piece.content(path)?;
+    let words = match piece.header.kind.get() {
+        kind::RAW_BLOCK => words_of(&content).collect(),
+        _ => codec::decode(&content, most).map_err(|what| wrong(what.into()))?,
+    };
     if words.len() != most {
         return Err(wrong(format!(
             "a block of {} words, not {most}",

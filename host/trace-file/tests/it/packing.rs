@@ -5,7 +5,7 @@ use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Error, Event, ModuleSymbols, Trace, Why, pack};
 use proptest::prelude::*;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// What a thread may do: records of all types, and hits and misses of every prediction.
@@ -224,10 +224,213 @@ fn of_a_cut_block_what_is_there_comes_back() {
     two_blocks(&path);
     let events = path.join("42/events");
     let bytes = fs::read(&events).unwrap();
-    for cut in [bytes.len() - 8, 10_008, 10_011, 296] {
+    for cut in [bytes.len() - 8, 10_008, 10_011, 10_000, 296, 201] {
         fs::write(&events, &bytes[..cut]).unwrap();
-        let (trace, again) = repacked(&path);
-        assert_eq!(read(&again), read(&trace), "cut to {cut} bytes");
+        assert_comes_back(&path, &format!("cut to {cut} bytes"));
+    }
+}
+
+/// Of the trace at `path` the events, and what is said to be missing, are those of what is packed
+/// of it.
+fn assert_comes_back(path: &Path, what: &str) {
+    let (trace, again) = repacked(path);
+    assert_eq!(read(&again), read(&trace), "{what}");
+    assert_eq!(said(&again), said(&trace), "{what}");
+}
+
+/// What is said of a trace that is missing from it, but for where in the records it is.
+fn said(trace: &Trace) -> Vec<String> {
+    let below = |path: &Path| {
+        let below = path.strip_prefix(trace.path()).unwrap();
+        below.display().to_string()
+    };
+    let lacks = trace.lacking();
+    let mut said: Vec<String> = lacks
+        .map(|lack| format!("{} {}", below(&lack.path), lack.what))
+        .collect();
+    for process in trace.processes() {
+        let damages = process.damages();
+        let counts = (damages.places, damages.bytes, process.missing_blocks());
+        let others = (process.missing_runs(), process.missing_threads());
+        said.push(format!("{counts:?} {others:?} {}", process.dropped()));
+        let first = damages.first.as_ref();
+        said.extend(first.map(|it| format!("{} {} {}", below(&it.path), it.offset, it.what)));
+    }
+    let remarks = trace.in_order(|_, _| true).unwrap();
+    said.push(format!("{} dropped", remarks.dropped));
+    let damages = remarks.damages;
+    let first = damages.first.map(|it| (below(&it.path), it.what));
+    said.push(format!("{first:?} {} {}", damages.places, damages.bytes));
+    said
+}
+
+/// What may happen to a file of events, at an offset of it.
+#[derive(Clone, Copy, Debug)]
+enum Harm {
+    Cut,
+    Zeros(usize),
+    Inserted(usize),
+    Word(u64),
+}
+
+fn harm() -> impl Strategy<Value = Harm> {
+    prop_oneof![
+        Just(Harm::Cut),
+        (1usize..5000).prop_map(Harm::Zeros),
+        prop_oneof![Just(8), Just(4096), 1usize..5000].prop_map(Harm::Inserted),
+        any::<u64>().prop_map(Harm::Word),
+        (0u64..1 << 36).prop_map(Harm::Word),
+    ]
+}
+
+impl Harm {
+    fn befalls(self, bytes: &mut Vec<u8>, at: usize) {
+        match self {
+            Harm::Cut => bytes.truncate(at),
+            Harm::Zeros(length) => {
+                let end = bytes.len().min(at + length);
+                bytes[at..end].fill(0);
+            }
+            Harm::Inserted(length) => {
+                bytes.splice(at..at, vec![b'x'; length]);
+            }
+            Harm::Word(word) => {
+                let at = at / 8 * 8;
+                let end = bytes.len().min(at + 8);
+                bytes.splice(at..end, word.to_le_bytes());
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_can_be_read_of_a_damaged_trace_comes_back(
+        harms in prop::collection::vec((harm(), 0usize..4, any::<prop::sample::Index>()), 1..3),
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace");
+        let second = two_blocks(&path);
+        let events = path.join("42/events");
+        let mut bytes = fs::read(&events).unwrap();
+        for (harm, part, at) in &harms {
+            // The headers and the few records of the second block are small marks.
+            let (begin, length) = [(0, 400), (0, second), (second, 64), (second, 250)][*part];
+            let at = begin + at.index(length);
+            if at < bytes.len() {
+                harm.befalls(&mut bytes, at);
+            }
+        }
+        fs::write(&events, bytes).unwrap();
+        // Of some nothing can be read.
+        if Trace::open(&path).is_ok() {
+            assert_comes_back(&path, &format!("{harms:?}"));
+        }
+    }
+}
+
+/// Every bit of what a record may say: those that no reader looks at come back, too.
+#[test]
+fn every_changed_bit_of_the_records_comes_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace");
+    record(
+        &path,
+        &[vec![
+            Step::Call(1),
+            Step::Return,
+            Step::Entry(2),
+            Step::Leave(9),
+        ]],
+    );
+    let events = path.join("42/events");
+    let bytes = fs::read(&events).unwrap();
+    for bit in (64 + 128) * 8..bytes.len() * 8 {
+        let mut bytes = bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&events, bytes).unwrap();
+        assert_comes_back(&path, &format!("bit {bit}"));
+    }
+}
+
+/// One thread's block may be longer than any of a recorder's, and a damaged one than can be packed.
+#[test]
+fn long_blocks_come_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace");
+    let calls: Vec<Step> = (0..100_000).map(|n| Step::Call(n as u8 % 6)).collect();
+    record(&path, &[calls]);
+    let events = path.join("42/events");
+    assert!(events.metadata().unwrap().len() > 1 << 20);
+    assert_comes_back(&path, "long");
+
+    two_blocks(&directory.path().join("short"));
+    fs::copy(directory.path().join("short/42/events"), &events).unwrap();
+    let file = fs::File::options().write(true).open(&events).unwrap();
+    file.set_len(40 << 20).unwrap();
+    let (room, used) = (40u32 << 20, 39u32 << 20);
+    file.write_all_at(&room.to_le_bytes(), 8).unwrap();
+    file.write_all_at(&used.to_le_bytes(), 12).unwrap();
+    // The run ends with the block.
+    file.write_all_at(&0u32.to_le_bytes(), 68).unwrap();
+    let (trace, again) = repacked(&path);
+    assert_eq!(read(&again), read(&trace));
+    let damages = again.processes()[0].damages();
+    let first = damages.first.as_ref().unwrap();
+    assert!(first.what.contains("most in a pack"), "{first:?}");
+}
+
+/// What a trace lacks is said of the pack, too, where the files are not that it was found in.
+#[test]
+fn what_was_missing_is_still_said() {
+    for (harm, told) in [
+        ("rm 43/process", "43/process is missing: nothing"),
+        (": > 43/process", "43/process is empty: nothing"),
+        (
+            "truncate -s 100 43/process",
+            "43/process is damaged at offset",
+        ),
+        ("rm 43/process; mkfifo 43/process", "43/process is damaged"),
+        ("rm -r 43; touch 43", "43 is no directory"),
+        ("rm 42/modules", "42/modules is missing"),
+        ("rm 42/modules; mkfifo 42/modules", "42/modules is damaged"),
+        ("truncate -s 20 42/modules", "42/modules ends"),
+        ("mkfifo filters", "filters is damaged"),
+        ("mkfifo unrecorded", "unrecorded is damaged"),
+        ("mkfifo 42/objects-1", "42/objects-1 is damaged"),
+        ("echo x > 42/allocation-1", "42/allocation-1 is damaged"),
+        ("mkfifo switches", "switches is"),
+        ("echo '{' > shapes", "shapes has lines that are no shapes"),
+        (
+            "mkfifo 42/buffer-7",
+            "42/buffer-7 0 expected a regular file",
+        ),
+        ("echo HEDLBUFF > 42/buffer-7", "42/buffer-7 9 the file ends"),
+        ("truncate -s 4150 42/events", "42/events 4096 the file ends"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace");
+        let trace = TraceWriter::create(&path).unwrap();
+        for pid in [42, 43] {
+            let mut process = trace.process(pid, 1, "/bin/app").unwrap();
+            process.module(0x1000, 0x2000, 0x1000, Some("abcd"), "/bin/app");
+            for thread in [0, 1] {
+                let mut thread = process.thread(pid + 10 * thread, "weaver");
+                perform(&mut thread, &[Step::Call(1), Step::Return]);
+                thread.finish().unwrap();
+            }
+            process.finish().unwrap();
+        }
+        let whole = said(&Trace::open(&path).unwrap()).concat();
+        assert!(!whole.contains("is"), "{whole}");
+        let made = std::process::Command::new("sh")
+            .args(["-c", harm])
+            .current_dir(&path)
+            .status();
+        assert!(made.unwrap().success());
+        let said = said(&Trace::open(&path).unwrap());
+        assert!(said.concat().contains(told), "{harm}: {said:?}");
+        assert_comes_back(&path, harm);
     }
 }
 

@@ -5,19 +5,22 @@ use crate::names::printable;
 use crate::notes;
 use heddle_symbols::Images;
 use heddle_trace_file::{
-    Addr, Callee, Error, EventKind, Module, ModuleSymbols, Modules, Nanos, ObjectKind, Trace,
+    Addr, Callee, Damages, Error, EventKind, Module, ModuleSymbols, Modules, Nanos, ObjectKind,
+    Trace,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// What the trace's addresses need of each module.
+/// What the trace's addresses need of each module, and which events are passed over as they are
+/// read.
 ///
 /// # Errors
-/// Any damage of the trace.
-pub fn symbols(trace: &Trace) -> Result<Vec<ModuleSymbols>, Error> {
+/// What reading the events gives.
+pub fn symbols(trace: &Trace) -> Result<(Vec<ModuleSymbols>, Damages), Error> {
+    let mut damages = Damages::default();
     let mut images = Images::new();
     let mut found: BTreeMap<(String, Option<String>), Wanted> = BTreeMap::new();
     for process in trace.processes() {
-        let occurring = Occurring::of(process)?;
+        let occurring = Occurring::of(process, &mut damages)?;
         let addresses = occurring.addresses.into_iter();
         let addresses = addresses.map(|(module, address)| (module, address, None));
         let objects = occurring.objects.into_iter();
@@ -53,7 +56,7 @@ pub fn symbols(trace: &Trace) -> Result<Vec<ModuleSymbols>, Error> {
     for warning in images.take_warnings() {
         notes::warning(printable(&warning.to_string()));
     }
-    Ok(symbols)
+    Ok((symbols, damages))
 }
 
 /// Addresses of a module, as its file has them.
@@ -73,13 +76,14 @@ struct Occurring {
 }
 
 impl Occurring {
-    fn of(process: &heddle_trace_file::Process) -> Result<Self, Error> {
+    fn of(process: &heddle_trace_file::Process, damages: &mut Damages) -> Result<Self, Error> {
         let mut all = Occurring::default();
         let modules = process.modules();
         for thread in process.threads() {
             // Most calls have been seen before, and lately.
             let mut latest = vec![(Addr(0), Addr(0), 0); 4096];
-            for event in thread.events() {
+            let mut events = thread.events();
+            for event in events.by_ref() {
                 let event = event?;
                 let (function, caller) = match event.kind {
                     EventKind::Enter {
@@ -126,6 +130,7 @@ impl Occurring {
                     all.add(modules, event.time, caller);
                 }
             }
+            *damages += &events.remarks().damages;
         }
         // Where objects were met that are waited for.
         let end = Nanos(u64::MAX);

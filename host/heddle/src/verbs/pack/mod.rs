@@ -2,7 +2,7 @@
 
 mod contents;
 
-use crate::notes::note;
+use crate::notes::{self, note};
 use crate::trace_arg::TraceArg;
 use crate::unnamed::Unbound;
 use anyhow::Context;
@@ -38,7 +38,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "{}: it exists; remove it, or name another file with -o FILE",
         output.display()
     );
-    let symbols = contents::symbols(&trace)?;
+    let (symbols, damages) = contents::symbols(&trace)?;
+    notes::damaged(&damages);
     // Like the trace's own files: command lines are in it.
     let file = Unbound::new(&output, 0o600)?;
     let to = BufWriter::new(file.file.as_file());
@@ -52,7 +53,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         output.display(),
         packed.bytes,
         packed.bytes as f64 / events.max(1) as f64,
-        crate::notes::quoted(&output)
+        notes::quoted(&output)
     ));
     Ok(ExitCode::SUCCESS)
 }
