@@ -1,4 +1,4 @@
-// docs/trace-format.md, version 4, as structures. The document is the contract; this file only
+// docs/trace-format.md, version 5, as structures. The document is the contract; this file only
 // spells it.
 #pragma once
 
@@ -8,8 +8,8 @@
 namespace heddle::trace {
 
 inline constexpr char kMarkerName[] = "heddle";
-inline constexpr char kMarkerText[] = "heddle trace 4\n";
-inline constexpr std::uint32_t kVersion = 4;
+inline constexpr char kMarkerText[] = "heddle trace 5\n";
+inline constexpr std::uint32_t kVersion = 5;
 inline constexpr std::size_t kHeaderBytes = 4096;
 
 /// Magics as little-endian integers, so that one store makes a header valid.

@@ -28,25 +28,30 @@ std::uint64_t hash(const char* text) {
   return value;
 }
 
-/// A line's sum, eight hexadecimal digits and a space, goes in front of its text.
+/// A sum, eight hexadecimal digits and a space. A line's own and that of the line before, which is
+/// a part of what is summed, go in front of its text.
 constexpr std::size_t kSumBytes = 9;
+constexpr std::size_t kBothSums = 2 * kSumBytes;
 
-/// Where the text of a line is put together, in `modules.line` behind the place of its sum.
+/// Where the text of a line is put together, in `modules.line` behind the place of the sums.
 Text text_of_line(Modules& modules) {
-  return {modules.line + kSumBytes, sizeof modules.line - kSumBytes};
+  return {modules.line + kBothSums, sizeof modules.line - kBothSums};
 }
 
-/// Appends the line with this text and its sum, wholly or not at all: what a later line would be
+void put_sum(char* to, std::uint32_t sum) {
+  for (std::size_t i = kSumBytes - 1; i-- > 0; sum >>= 4) to[i] = "0123456789abcdef"[sum % 16];
+  to[kSumBytes - 1] = ' ';
+}
+
+/// Appends the line with this text and the sums, wholly or not at all: what a later line would be
 /// glued to is cut off again.
 bool append(Scan& scan, const Text& text) {
   Modules& modules = scan.modules;
-  std::uint32_t sum = crc32(text.c_str(), text.size());
-  for (std::size_t i = kSumBytes - 1; i-- > 0; sum >>= 4) {
-    modules.line[i] = "0123456789abcdef"[sum % 16];
-  }
-  modules.line[kSumBytes - 1] = ' ';
-  modules.line[kSumBytes + text.size()] = '\n';  // in the place of the zero
-  const std::size_t size = kSumBytes + text.size() + 1;
+  put_sum(modules.line + kSumBytes, modules.sum);
+  const std::uint32_t sum = crc32(modules.line + kSumBytes, kSumBytes + text.size());
+  put_sum(modules.line, sum);
+  modules.line[kBothSums + text.size()] = '\n';  // in the place of the zero
+  const std::size_t size = kBothSums + text.size() + 1;
   if (scan.fd < 0) {
     scan.fd = sys::open_own(modules.path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (scan.fd < 0) {
@@ -56,6 +61,7 @@ bool append(Scan& scan, const Text& text) {
   }
   const long written = sys::write_all(scan.fd, modules.line, size);
   if (written == static_cast<long>(size)) {
+    modules.sum = sum;
     const std::uint64_t bytes = __atomic_add_fetch(&modules.bytes, size, __ATOMIC_RELEASE);
     // After the line, so that no reader misses one that is only being written.
     __atomic_store_n(modules.told, static_cast<std::uint32_t>(bytes), __ATOMIC_RELEASE);

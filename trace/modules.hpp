@@ -34,9 +34,10 @@ struct Modules {
       since;  ///< ticks at which the last scan began: what it did not meet was loaded later
   std::uint64_t bytes;  ///< of the file
   std::uint32_t* told;  ///< in the process's header: the same
+  std::uint32_t sum;    ///< of the last line; before the first one, what that names instead
   char path[4224];      ///< of the file
   char name[4096];      ///< scratch
-  char line[8448];      ///< scratch; a path of 4095 newlines fits
+  char line[8512];      ///< scratch; a path of 4095 newlines fits
 };
 
 /// Appends what changed since the last scan. Never call with the process lock held: a program's own

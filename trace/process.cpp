@@ -202,6 +202,7 @@ void begin_recording(Process& process, const Stamp& first) {
   process.modules.trouble_noted = &process.trouble_noted;
   process.modules.told = &process.header->module_bytes;
   process.modules.since = first.ticks;
+  process.modules.sum = static_cast<std::uint32_t>(first.ticks);
   process.state = Recording::kRunning;
 }
 

@@ -58,14 +58,14 @@ const Symbols& symbols_of(const std::string& path) {
 Planner::Planner(const std::filesystem::path& trace, Patterns patterns, Answers answers)
     : trace_(trace), patterns_(std::move(patterns)), answers_(answers) {
   std::filesystem::create_directory(trace);
-  std::ofstream(trace / "heddle") << "heddle trace 4\n";
+  std::ofstream(trace / "heddle") << "heddle trace 5\n";
   descriptor_ = open((trace / "control").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0 || ftruncate(descriptor_, 4096) != 0 || flock(descriptor_, LOCK_EX) != 0) {
     throw std::runtime_error("no control");
   }
   void* const mapped = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
   control_ = static_cast<char*>(mapped);
-  *field(control_, 8) = 4;
+  *field(control_, 8) = 5;
   std::memcpy(control_, "HEDLCTRL", 8);
   if (answers == Answers::kRefusal) {
     *field(control_, 20) = ~0u;
@@ -112,10 +112,10 @@ void Planner::answer(const std::filesystem::path& process) {
   std::uint64_t first = 0;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
-    std::string sum, what, path, build_id;
+    std::string sum, before, what, path, build_id;
     std::uint64_t ticks, start, end, text_start, text_end, bias;
-    fields >> sum >> what >> ticks >> std::hex >> start >> end >> text_start >> text_end >> bias >>
-        build_id;
+    fields >> sum >> before >> what >> ticks >> std::hex >> start >> end >> text_start >>
+        text_end >> bias >> build_id;
     if (what != "load") continue;
     fields.ignore(1);
     std::getline(fields, path);
@@ -143,7 +143,7 @@ void Planner::answer(const std::filesystem::path& process) {
   }
   bytes = whole.size();
   std::string plan = "HEDLPLAN";
-  put(plan, std::uint32_t{4});
+  put(plan, std::uint32_t{5});
   put(plan, count);
   put(plan, bytes);
   put(plan, std::uint64_t{0});

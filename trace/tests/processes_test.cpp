@@ -48,7 +48,7 @@ TEST_CASE("the directory that was made ready is the first process's, whatever th
     const Scratch scratch;
     const auto trace = scratch.path() / "trace", spare = trace / "spare";
     write_file(trace / "control", std::string("HEDLCTRL\2\0\0\0", 12), 4096);
-    write_file(trace / "heddle", "heddle trace 4\n", 15);
+    write_file(trace / "heddle", "heddle trace 5\n", 15);
     std::filesystem::create_directory(spare);
     if (size != kNone) {
       write_file(spare / "process", "", std::min<std::uintmax_t>(size, 4096));

@@ -220,18 +220,21 @@ std::uint32_t crc32(const std::string& text) {
   return ~value;
 }
 
-std::vector<RawModule> read_modules(const std::filesystem::path& path) {
+std::vector<RawModule> read_modules(const std::filesystem::path& path, std::uint64_t first) {
   std::vector<RawModule> modules;
+  auto expected = static_cast<std::uint32_t>(first);
   std::istringstream lines(contents(path));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
     RawModule module{};
     std::string what;
-    std::uint32_t sum;
-    fields >> std::hex >> sum >> std::dec;
-    if (line.find(' ') != 8 || sum != crc32(line.substr(9))) {
-      throw std::runtime_error("modules: the sum of " + line);
+    std::uint32_t sum, before;
+    fields >> std::hex >> sum >> before >> std::dec;
+    if (line.find(' ') != 8 || line.find(' ', 9) != 17 || sum != crc32(line.substr(9)) ||
+        before != expected) {
+      throw std::runtime_error("modules: the sums of " + line);
     }
+    expected = sum;
     fields >> what >> module.ticks >> std::hex >> module.start;
     module.load = what == "load";
     if (module.load) {
@@ -288,7 +291,7 @@ RawProcess read_process(const std::filesystem::path& directory) {
   process.host = text_at(bytes, 256, 256);
   process.executable = text_at(bytes, 512, 1024);
   process.command_line = bytes.substr(1536, 2560);
-  process.modules = read_modules(directory / "modules");
+  process.modules = read_modules(directory / "modules", process.first_ticks);
   add_threads(process);
   return process;
 }
@@ -342,7 +345,7 @@ std::uint64_t block_bytes(const std::filesystem::path& process) {
 }
 
 std::vector<RawProcess> read_trace(const std::filesystem::path& trace) {
-  if (contents(trace / "heddle") != "heddle trace 4\n") throw std::runtime_error("marker");
+  if (contents(trace / "heddle") != "heddle trace 5\n") throw std::runtime_error("marker");
   std::vector<RawProcess> processes;
   for (const auto& entry : std::filesystem::directory_iterator(trace)) {
     const bool snapshot = entry.path().filename().string().starts_with("snapshot-");

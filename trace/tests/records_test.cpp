@@ -25,7 +25,7 @@ TEST_CASE("a bare preload records every call and says where the trace is") {
   REQUIRE(trace.size() == 1);
   const RawProcess& process = trace[0];
   CHECK(process.magic == "HEDLPROC");
-  CHECK(process.version == 4);
+  CHECK(process.version == 5);
   CHECK(process.flags == 1);
   CHECK(process.pid == static_cast<std::uint32_t>(outcome.pid));
   CHECK(process.parent == static_cast<std::uint32_t>(getpid()));

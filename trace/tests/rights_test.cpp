@@ -187,7 +187,7 @@ TEST_CASE("a process joins only the trace that it was started for") {
   CHECK(start(none, right, trace) == "");
   CHECK(read_trace(none).at(0).enters() == 23);
   // The right one is heddle record's, which has marked it.
-  std::ofstream(trace / "heddle") << "heddle trace 4\n";
+  std::ofstream(trace / "heddle") << "heddle trace 5\n";
   CHECK(start(trace, right, trace) == "");
   CHECK(read_trace(trace).at(0).enters() == 23);
 }

@@ -1,9 +1,10 @@
 //! Plans: the lines of modules that a traced process writes, and the answer that it reads.
 
 use crate::{scratch, write};
-use heddle_trace_file::write::module_line;
+use heddle_trace_file::write::ModuleLines;
 use heddle_trace_file::{
-    Collector, FramePlace, Kinds, Module, ModulePlan, PlanRange, Planner, Recipe, Step, ValueSite,
+    Collector, FramePlace, Kinds, Module, ModulePlan, PlanRange, Planner, Recipe, Step, Ticks,
+    ValueSite,
 };
 use std::time::Duration;
 
@@ -13,9 +14,10 @@ pub fn read(input: &[u8]) {
     let directory = scratch();
     let process = directory.path().join("42");
     std::fs::create_dir(&process).unwrap_or_else(|error| panic!("{error}"));
+    let mut chain = ModuleLines::of(Ticks(0));
     let lines = input.split_inclusive(|&b| b == b'\n');
     let lines = lines.flat_map(|line| match line.strip_suffix(b"\n") {
-        Some(text) => module_line(text),
+        Some(text) => chain.line(text),
         None => line.to_vec(),
     });
     write(&process.join("modules"), &lines.collect::<Vec<_>>());

@@ -218,7 +218,7 @@ mod tests {
             start: Ticks(0),
             rate: Rate::NANOSECOND,
         };
-        let (modules, _) = Modules::parse("modules".as_ref(), text.as_bytes(), line, 3).unwrap();
+        let (modules, _) = Modules::parse("modules".as_ref(), text.as_bytes(), line, 3, 0).unwrap();
         modules
     }
 

@@ -92,6 +92,6 @@ pub use waits::{Holder, ObjectKind, Wait};
 pub use workers::Workers;
 
 /// The format version that this crate writes, and the newest that it reads.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// The oldest that it reads: its blocks lie at multiples of 64 KiB in files of events.
 const OLDEST: u32 = 2;

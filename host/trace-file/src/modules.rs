@@ -130,8 +130,9 @@ impl Modules {
         &self.changes
     }
 
-    /// Reads the text of a `modules` file, whose lines have sums from version 4 on; `path` is for
-    /// errors. A line that is damaged is passed over.
+    /// Reads the text of a `modules` file, whose lines have sums from version 4 on, and from 5 on
+    /// name the sum of the line before, the first one `start`; `path` is for errors. A line that is
+    /// damaged is passed over; one that does not follow the line before it is read.
     ///
     /// # Errors
     /// None but those that [`Damages::add`] gives back.
@@ -140,20 +141,33 @@ impl Modules {
         bytes: &[u8],
         line: TimeLine,
         version: u32,
+        start: u32,
     ) -> Result<(Self, Damages), Error> {
         let mut modules = Modules::default();
         let mut damages = Damages::default();
         let mut ticks = Vec::new();
         let mut offset = 0;
+        let mut chain = Chain::new(start);
         for (index, text) in whole_lines(bytes)
             .split_inclusive(|&b| b == b'\n')
             .enumerate()
         {
-            let whole = damages.places == 0;
             let content = match version {
+                CHAINED_SINCE.. => {
+                    if !chain.follows(text) {
+                        let what = format!(
+                            "line {} does not follow the one before: lines were lost or moved, or \
+                             are of another trace",
+                            index + 1
+                        );
+                        damages.add(Error::damaged(path, offset, what), 0)?;
+                    }
+                    checked(text).and_then(behind_sum)
+                }
                 SUMS_SINCE.. => checked(text),
                 _ => Ok(String::from_utf8_lossy(without_newline(text))),
             };
+            let whole = damages.places == 0;
             let read = content.and_then(|text| modules.line(&text, line, &mut ticks, whole));
             if let Err(what) = read {
                 let what = format!("line {} {what}", index + 1);
@@ -188,7 +202,7 @@ impl Modules {
         let mut offset = offset as u64;
         for text in bytes.split_inclusive(|&b| b == b'\n') {
             let damaged = |what| Error::damaged(path, offset, format!("the line {what}"));
-            let line = checked(text).map_err(damaged)?;
+            let line = checked(text).and_then(behind_sum).map_err(damaged)?;
             if line.starts_with("load ") {
                 modules
                     .line(&line, TimeLine::TICKS, &mut Vec::new(), true)
@@ -282,6 +296,51 @@ pub(crate) fn whole_lines(text: &[u8]) -> &[u8] {
 
 /// The version from which on every line of `modules` has a sum.
 const SUMS_SINCE: u32 = 4;
+/// The version from which on the sum of the line before is behind it, and in it.
+const CHAINED_SINCE: u32 = 5;
+
+/// Whether lines follow one another.
+struct Chain {
+    /// The sum of the line before; none where that is damaged, which has been said.
+    before: Option<Sum>,
+}
+
+impl Chain {
+    /// Before the first line.
+    fn new(start: u32) -> Self {
+        Chain {
+            before: Some(in_digits(start)),
+        }
+    }
+
+    /// Whether this line follows the last one, as far as both are whole.
+    fn follows(&mut self, line: &[u8]) -> bool {
+        let line = without_newline(line);
+        let (sum, behind) = match line.split_first_chunk::<SUM_BYTES>() {
+            Some((sum, text)) if *sum == sum_of(text) => (*sum, text.first_chunk()),
+            _ => {
+                self.before = None;
+                return true;
+            }
+        };
+        let before = self.before.replace(sum);
+        before.is_none_or(|before| behind == Some(&before))
+    }
+}
+
+/// The text of a line behind the sum of the line before.
+fn behind_sum(text: Cow<'_, str>) -> Result<Cow<'_, str>, String> {
+    let (sum, rest) = text.split_at_checked(SUM_BYTES).unwrap_or(("", ""));
+    let digits = sum.strip_suffix(' ').unwrap_or("");
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    if digits.is_empty() || !digits.bytes().all(is_digit) {
+        return Err(format!("has no sum of the line before: `{text}`"));
+    }
+    Ok(match text {
+        Cow::Borrowed(text) => Cow::Borrowed(&text[SUM_BYTES..]),
+        Cow::Owned(_) => Cow::Owned(rest.to_owned()),
+    })
+}
 
 /// The text of a line behind its sum, and without the newline, if there is one.
 fn checked(line: &[u8]) -> Result<Cow<'_, str>, String> {
@@ -300,13 +359,44 @@ fn without_newline(line: &[u8]) -> &[u8] {
 /// A sum's eight digits and the space behind it.
 const SUM_BYTES: usize = 9;
 
+/// Its digits and the space.
+type Sum = [u8; SUM_BYTES];
+
 /// What stands in front of this text of a line: its CRC-32.
-pub(crate) fn sum_of(text: &[u8]) -> [u8; SUM_BYTES] {
+fn sum_of(text: &[u8]) -> Sum {
+    in_digits(crc32fast::hash(text))
+}
+
+fn in_digits(value: u32) -> Sum {
     let mut sum = [b' '; SUM_BYTES];
     for (place, digit) in sum.iter_mut().zip((0..SUM_BYTES - 1).rev()) {
-        *place = b"0123456789abcdef"[(crc32fast::hash(text) >> (4 * digit)) as usize % 16];
+        *place = b"0123456789abcdef"[(value >> (4 * digit)) as usize % 16];
     }
     sum
+}
+
+/// What the first line of `modules` names, of a process that began at this moment.
+pub(crate) fn chain_start(first: Ticks) -> u32 {
+    first.0 as u32
+}
+
+/// Writes lines of `modules`.
+#[derive(Clone, Debug)]
+pub struct ModuleLines(Sum);
+
+impl ModuleLines {
+    /// Of a process that began at this moment.
+    pub fn of(first: Ticks) -> Self {
+        ModuleLines(in_digits(chain_start(first)))
+    }
+
+    /// The next line with this text: its sum and that of the line before in front, a newline
+    /// behind.
+    pub fn line(&mut self, text: &[u8]) -> Vec<u8> {
+        let text = [&self.0[..], text].concat();
+        self.0 = sum_of(&text);
+        [&self.0[..], &text, b"\n"].concat()
+    }
 }
 
 /// Undoes `\\` and `\n`; any other backslash stands for itself.
@@ -339,7 +429,7 @@ mod tests {
 
     /// Without sums, as earlier versions wrote it.
     fn parse(text: &str) -> Modules {
-        let read = Modules::parse("modules".as_ref(), text.as_bytes(), LINE, SUMS_SINCE - 1);
+        let read = Modules::parse("modules".as_ref(), text.as_bytes(), LINE, SUMS_SINCE - 1, 0);
         let (modules, damages) = read.unwrap();
         assert_eq!(damages, Damages::default());
         modules
@@ -406,13 +496,15 @@ mod tests {
             "hello",
             "",
         ] {
-            for version in [SUMS_SINCE - 1, SUMS_SINCE] {
+            for version in [SUMS_SINCE - 1, SUMS_SINCE, CHAINED_SINCE] {
+                let mut chained = chained();
                 let lines = [FIRST, broken, LAST].map(|line| match version {
                     SUMS_SINCE => summed(line),
+                    CHAINED_SINCE => chained(line),
                     _ => format!("{line}\n"),
                 });
                 let text = lines.concat();
-                let read = Modules::parse("modules".as_ref(), text.as_bytes(), LINE, version);
+                let read = Modules::parse("modules".as_ref(), text.as_bytes(), LINE, version, 7);
                 let (modules, damages) = read.unwrap();
                 let paths: Vec<_> = modules.iter().map(|module| &module.path).collect();
                 assert_eq!(paths, [Path::new("/a"), Path::new("/c")]);
@@ -432,7 +524,44 @@ mod tests {
     }
 
     fn summed(line: &str) -> String {
-        String::from_utf8(crate::write::module_line(line.as_bytes())).unwrap()
+        let sum = String::from_utf8(sum_of(line.as_bytes()).into()).unwrap();
+        format!("{sum}{line}\n")
+    }
+
+    /// Gives lines their sums, of a process that began at 7.
+    fn chained() -> impl FnMut(&str) -> String {
+        let mut lines = ModuleLines::of(Ticks(7));
+        move |line| String::from_utf8(lines.line(line.as_bytes())).unwrap()
+    }
+
+    /// Every line is read, and that it is not where it was written is said.
+    #[test]
+    fn lines_that_were_lost_moved_or_put_in_are_said_and_the_others_are_read() {
+        let lines: Vec<String> = (0..4)
+            .map(|at| format!("load 1 {}000 {}000 0 0 0 - /{at}", at + 1, at + 2))
+            .scan(chained(), |chained, line| Some(chained(&line)))
+            .collect();
+        let mut others = ModuleLines::of(Ticks(8));
+        let other = others.line(b"load 1 9000 a000 0 0 0 - /other");
+        let other = String::from_utf8(other).unwrap();
+        let at = |order: &[usize]| order.iter().map(|&at| &lines[at][..]).collect::<String>();
+        for (text, loads, first) in [
+            (at(&[0, 1, 2, 3]), 4, None),
+            (at(&[0, 2, 1, 3]), 4, Some("line 2 does not follow")),
+            (at(&[0, 2, 3]), 3, Some("line 2 does not follow")),
+            (at(&[1, 2, 3]), 3, Some("line 1 does not follow")),
+            (at(&[0, 1, 1, 2, 3]), 5, Some("line 3 does not follow")),
+            (at(&[0, 1]) + &other + &at(&[2, 3]), 5, Some("line 3 does")),
+            (other.clone(), 1, Some("line 1 does not follow")),
+        ] {
+            let read = Modules::parse("modules".as_ref(), text.as_bytes(), LINE, CHAINED_SINCE, 7);
+            let (modules, damages) = read.unwrap();
+            assert_eq!((modules.all.len(), damages.bytes), (loads, 0), "{text}");
+            let said = damages.first.map(|first| first.what);
+            let is_first = first.is_none_or(|first| said.as_ref().unwrap().starts_with(first));
+            assert_eq!(said.is_some(), first.is_some(), "{text}{said:?}");
+            assert!(is_first, "{text}{said:?}");
+        }
     }
 
     #[test]
@@ -443,10 +572,18 @@ mod tests {
             "unload 3 1000",
             LAST,
         ];
-        let text = lines.map(summed).concat().into_bytes();
+        for (version, text) in [
+            (SUMS_SINCE, lines.map(summed).concat()),
+            (CHAINED_SINCE, lines.map(chained()).concat()),
+        ] {
+            flip_every_bit(version, text.as_bytes());
+        }
+    }
+
+    fn flip_every_bit(version: u32, text: &[u8]) {
         let read =
-            |text: &[u8]| Modules::parse("modules".as_ref(), text, LINE, SUMS_SINCE).unwrap();
-        let (whole, damages) = read(&text);
+            |text: &[u8]| Modules::parse("modules".as_ref(), text, LINE, version, 7).unwrap();
+        let (whole, damages) = read(text);
         assert_eq!((whole.all.len(), damages.places), (3, 0));
         let places = |modules: &Modules| {
             modules
@@ -456,7 +593,7 @@ mod tests {
         };
         let all: Vec<_> = places(&whole);
         for bit in 0..text.len() * 8 {
-            let mut flipped = text.clone();
+            let mut flipped = text.to_vec();
             flipped[bit / 8] ^= 1 << (bit % 8);
             let (found, damages) = read(&flipped);
             let cut = whole_lines(&flipped).len() < text.len();
@@ -476,7 +613,7 @@ mod tests {
     #[test]
     fn a_line_without_a_sum_is_damaged_where_all_have_one() {
         let text = summed(FIRST) + LAST + "\n";
-        let read = Modules::parse("modules".as_ref(), text.as_bytes(), LINE, SUMS_SINCE);
+        let read = Modules::parse("modules".as_ref(), text.as_bytes(), LINE, SUMS_SINCE, 0);
         let (modules, damages) = read.unwrap();
         assert_eq!((modules.all.len(), damages.places), (1, 1));
     }

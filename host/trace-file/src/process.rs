@@ -9,7 +9,7 @@ use crate::layout::{
     REPLACED, TABLES_LEFT_OUT, WANTED_PATTERNS, WANTED_VALUES, text,
 };
 use crate::merge::in_order;
-use crate::modules::whole_lines;
+use crate::modules::{chain_start, whole_lines};
 use crate::run;
 use crate::store::Store;
 use crate::thread::{Shared, Thread};
@@ -310,7 +310,8 @@ impl Process {
             Some(_) => None,
         };
         let text = text.unwrap_or_default();
-        let (modules, wrong) = Modules::parse(&path, &text, line, head.version)?;
+        let start = chain_start(head.first.ticks);
+        let (modules, wrong) = Modules::parse(&path, &text, line, head.version, start)?;
         let mut dropped = head.dropped;
         let mut of_threads: HashMap<u32, u64> = HashMap::new();
         for of_buffer in &store.dropped {

@@ -14,9 +14,9 @@ use crate::layout::{
     head, kind, making, slot,
 };
 pub use crate::layout::{ASKED_ALLOCATION, ASKED_SWITCHES, ASKED_WAITS, TABLES_LEFT_OUT};
-use crate::modules::sum_of;
+pub use crate::modules::ModuleLines;
 use crate::waits::NUMBER_SHIFT;
-use crate::{Made, Nanos, Of, Switch, Way, Why};
+use crate::{Made, Nanos, Of, Switch, Ticks, Way, Why};
 use std::cell::Cell;
 use std::fs::File;
 use std::io;
@@ -43,6 +43,7 @@ pub struct ProcessWriter {
     directory: PathBuf,
     header: ProcessHeader,
     modules: Vec<u8>,
+    lines: ModuleLines,
     blocks: Rc<Blocks>,
 }
 
@@ -125,6 +126,7 @@ impl TraceWriter {
             directory,
             header,
             modules: Vec::new(),
+            lines: ModuleLines::of(Ticks(START)),
             blocks: Rc::default(),
         })
     }
@@ -148,7 +150,7 @@ impl ProcessWriter {
 
     /// Adds a line to `modules`.
     pub fn module_line(&mut self, line: &str) -> &mut Self {
-        self.modules.extend(module_line(line.as_bytes()));
+        self.modules.extend(self.lines.line(line.as_bytes()));
         self
     }
 
@@ -299,11 +301,6 @@ impl ProcessWriter {
         std::fs::write(self.directory.join("process"), self.header.as_bytes())?;
         std::fs::write(self.directory.join("modules"), &self.modules)
     }
-}
-
-/// A line of `modules` with this text: its sum in front, a newline behind.
-pub fn module_line(text: &[u8]) -> Vec<u8> {
-    [&sum_of(text)[..], text, b"\n"].concat()
 }
 
 /// An enter's second word.

@@ -219,7 +219,7 @@ fn check_says_yes_or_shows_the_difference() {
 #[test]
 fn info_names_what_the_trace_holds() {
     let (directory, _) = abc();
-    let all = contains("format version 4")
+    let all = contains("format version 5")
         .and(contains("host       loom"))
         .and(contains("process    4711 (parent 1)"));
     let all = all
@@ -513,7 +513,7 @@ fn a_wrong_trace_is_an_error_that_says_what_to_do() {
         error("other", "not a heddle trace");
         error(
             "newer",
-            "version 9 of the format; this heddle reads versions 2 to 4",
+            "version 9 of the format; this heddle reads versions 2 to 5",
         );
     }
 }

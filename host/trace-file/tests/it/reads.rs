@@ -378,14 +378,14 @@ fn wrong_directories_are_told_apart() {
         let error = Trace::open(path).unwrap_err().to_string();
         let both = [
             format!("version {version}"),
-            "reads versions 2 to 4".to_owned(),
+            "reads versions 2 to 5".to_owned(),
         ];
         assert!(
             both.iter().all(|text| error.contains(text)) && error.contains(what),
             "{error}"
         );
     }
-    for version in [2, 3, 4] {
+    for version in [2, 3, 4, 5] {
         fs::write(path.join("heddle"), format!("heddle trace {version}\n")).unwrap();
         assert!(matches!(Trace::open(path), Err(Error::Empty(_))));
     }
@@ -398,7 +398,7 @@ fn a_newer_file_inside_is_passed_over_with_both_versions() {
         sample(directory.path());
         let file = directory.path().join("42").join(name);
         let mut bytes = fs::read(&file).unwrap();
-        bytes[8] = 5;
+        bytes[8] = 6;
         fs::write(&file, bytes).unwrap();
         let error = match Trace::open(directory.path()) {
             Ok(trace) => said_of(&trace).concat(),
@@ -406,29 +406,37 @@ fn a_newer_file_inside_is_passed_over_with_both_versions() {
         };
         assert!(
             error.contains(name)
-                && error.contains("version 5")
-                && error.contains("versions 2 to 4"),
+                && error.contains("version 6")
+                && error.contains("versions 2 to 5"),
             "{error}"
         );
     }
 }
 
 #[test]
-fn modules_of_earlier_versions_have_no_sums() {
+fn modules_of_earlier_versions_have_no_sums_or_sums_of_their_own_alone() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     sample(path);
     recover(path).unwrap();
     let modules = Trace::open(path).unwrap().processes()[0].modules().clone();
     assert_eq!(modules.iter().count(), 1);
+    let sums = "01234567 89abcdef ".len();
     let text = fs::read(path.join("42/modules")).unwrap();
-    fs::write(path.join("42/modules"), &text["01234567 ".len()..]).unwrap();
+    let text = &text[sums..];
     let header = path.join("42/process");
-    let mut bytes = fs::read(&header).unwrap();
-    bytes[204] -= "01234567 ".len() as u8;
-    for version in [2, 3] {
-        fs::write(path.join("heddle"), format!("heddle trace {version}\n")).unwrap();
+    let bytes = fs::read(&header).unwrap();
+    for version in [2, 3, 4] {
+        let sum = match version {
+            4 => format!("{:08x} ", crc32fast::hash(text.trim_ascii_end())),
+            _ => String::new(),
+        };
+        let line = [sum.as_bytes(), text].concat();
+        let mut bytes = bytes.clone();
+        bytes[204] = line.len() as u8;
         bytes[8] = version;
+        fs::write(path.join("42/modules"), line).unwrap();
+        fs::write(path.join("heddle"), format!("heddle trace {version}\n")).unwrap();
         fs::write(&header, &bytes).unwrap();
         let trace = Trace::open(path).unwrap();
         let packed = path.join("packed");
