@@ -7,6 +7,7 @@ use crate::model::{
     Why,
 };
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 
 /// How much a page may hold.
 #[derive(Clone, Copy, Debug)]
@@ -218,22 +219,30 @@ impl Builder {
             strands.len(),
             listed.iter().filter(|&&listed| listed).count(),
         );
+        let mut group = 0;
         for (strand, listed) in strands.into_iter().zip(listed) {
-            let key = (strand.process, strand.kind, strand.name.clone());
-            let group = *known.entry(key).or_insert_with(|| {
-                groups.push(Group {
-                    process: strand.process,
-                    kind: strand.kind,
-                    name: strand.name.clone(),
-                    further: strand.is_further(),
-                    strands: 0,
-                    listed: 0,
-                    running: 0,
-                    suspended: 0,
-                    calls: 0,
+            // Mostly it is that of the strand before.
+            let same = |group: &Group| {
+                (group.process, group.kind) == (strand.process, strand.kind)
+                    && group.name == strand.name
+            };
+            if !groups.get(group as usize).is_some_and(same) {
+                let key = (strand.process, strand.kind, strand.name.clone());
+                group = *known.entry(key).or_insert_with(|| {
+                    groups.push(Group {
+                        process: strand.process,
+                        kind: strand.kind,
+                        name: strand.name.clone(),
+                        further: strand.is_further(),
+                        strands: 0,
+                        listed: 0,
+                        running: 0,
+                        suspended: 0,
+                        calls: 0,
+                    });
+                    groups.len() as u32 - 1
                 });
-                groups.len() as u32 - 1
-            });
+            }
             let sum = &mut groups[group as usize];
             sum.strands += 1;
             sum.listed += u64::from(listed);
@@ -323,6 +332,9 @@ impl Builder {
 
     /// A text's index; 0 of the empty one.
     pub fn text(&mut self, text: &str) -> u32 {
+        if text.is_empty() && !self.texts.is_empty() {
+            return 0;
+        }
         if let Some(&known) = self.known_texts.get(text) {
             return known;
         }
@@ -417,6 +429,8 @@ impl Builder {
                 call.enter,
                 call.exit,
                 call.function,
+                // Such that last no time may be alike so far; they come in any order.
+                (call.site, call.thread, call.own, call.open, call.returned),
             )
         };
         calls.kept.sort_unstable_by_key(key);
@@ -424,7 +438,7 @@ impl Builder {
             .kept
             .sort_unstable_by_key(|pause| (pause.strand, pause.from, pause.to));
         runs.kept
-            .sort_unstable_by_key(|run| (run.thread, run.from, run.to, run.strand));
+            .sort_unstable_by_key(|run| (run.thread, run.from, run.to, run.strand, run.by));
         Data {
             head: self.head,
             processes: self.processes,
@@ -540,26 +554,28 @@ fn listed(strands: &[Strand], most: usize) -> Vec<bool> {
     }
     let mut listed = vec![false; strands.len()];
     let mut left = most;
-    let mut take = |order: &[usize], share: usize| {
-        let mut share = share.min(left);
-        for &index in order {
-            if share == 0 {
-                break;
-            }
-            if !std::mem::replace(&mut listed[index], true) {
-                share -= 1;
-                left -= 1;
-            }
+    for (listed, strand) in listed.iter_mut().zip(strands) {
+        if strand.kind == StrandKind::Thread && left > 0 {
+            *listed = true;
+            left -= 1;
+        }
+    }
+    let mut take = |share: usize, time: fn(&Strand) -> u64| {
+        let others = (0..strands.len()).filter(|&index| !listed[index]);
+        let key = |index| (Reverse(time(&strands[index])), index);
+        let mut order: Vec<(Reverse<u64>, usize)> = others.map(key).collect();
+        let share = share.min(left);
+        if share < order.len() {
+            order.select_nth_unstable(share);
+            order.truncate(share);
+        }
+        left -= order.len();
+        for (_, index) in order {
+            listed[index] = true;
         }
     };
-    let threads = |index: &usize| strands[*index].kind == StrandKind::Thread;
-    let threads: Vec<usize> = (0..strands.len()).filter(threads).collect();
-    take(&threads, most);
-    let mut order: Vec<usize> = (0..strands.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(strands[index].running));
-    take(&order, most / 3);
-    order.sort_by_key(|&index| std::cmp::Reverse(strands[index].suspended));
-    take(&order, most);
+    take(most / 3, |strand| strand.running);
+    take(most, |strand| strand.suspended);
     listed
 }
 

@@ -1,14 +1,15 @@
-//! What one of several workers takes of a trace's calls.
+//! What one of several workers takes of a trace's calls and runs.
 
-use super::{Builder, Cuts, GROUP, Rows, Sums, sum_up};
+use super::{Builder, Cuts, GROUP, Place, Rows, Sums, sum_up};
 use crate::Limits;
 use crate::kept::Lasts;
-use crate::model::{Call, Total};
+use crate::model::{Call, Run, Total};
 
-/// Calls that one worker takes, of the strands and functions of a [`Builder`].
+/// Calls and runs that one worker takes, of the strands and functions of a [`Builder`].
 #[derive(Debug)]
 pub struct Share {
     calls: Sums<Call>,
+    runs: Sums<Run>,
     /// By index of the function.
     totals: Vec<Total>,
     cuts: Cuts,
@@ -16,10 +17,11 @@ pub struct Share {
 }
 
 impl Share {
-    /// Of no call yet. It keeps as many as the builder that it is a share of.
+    /// Of nothing yet. It keeps as many as the builder that it is a share of.
     pub fn new(limits: &Limits) -> Self {
         Share {
             calls: Sums::new(limits.calls, limits.cells),
+            runs: Sums::new(limits.pauses, limits.cells),
             totals: Vec::new(),
             cuts: Cuts::default(),
             end: 0,
@@ -51,30 +53,42 @@ impl Share {
         call.site = site();
         self.calls.add(call, call.strand < GROUP, key);
     }
+
+    /// Takes a run.
+    #[inline]
+    pub fn run(&mut self, builder: &Builder, run: Run) {
+        self.end = self.end.max(run.to);
+        let rows = Rows::of(&builder.strands, builder.rows_of_strands);
+        let key = |run: &Run| rows.of_run(run);
+        self.runs.add(run, run.strand < GROUP, key);
+    }
+}
+
+impl<T: Lasts> Sums<T> {
+    /// Takes what another one has taken.
+    fn join(&mut self, other: Sums<T>, key: impl Fn(&T) -> Place) {
+        self.summed.join(&other.summed);
+        self.cells.join(other.cells);
+        let (cells, summed) = (&mut self.cells, &mut self.summed);
+        let mut short = |item: &T| sum_up(item, cells, summed, &key);
+        self.kept.join(other.kept, &mut short);
+    }
 }
 
 impl Builder {
     /// Takes what a worker took; `site` says which text the number stands for by which the worker
-    /// told a call's site. The result is the same as if this had taken the calls itself.
+    /// told a call's site. The result is the same as if this had taken all itself.
     pub fn join(&mut self, share: Share, mut site: impl FnMut(&mut Self, u32) -> u32) {
         self.end = self.end.max(share.end);
         for ((_, total), more) in self.functions.iter_mut().zip(&share.totals) {
             total.join(more);
         }
         self.cuts.join(share.cuts);
-        let Sums {
-            mut kept,
-            cells,
-            summed,
-        } = share.calls;
+        let mut calls = share.calls;
+        let kept = &mut calls.kept;
         kept.each(|call| call.site = site(self, call.site));
         let rows = Rows::of(&self.strands, self.rows_of_strands);
-        let calls = &mut self.calls;
-        let all = &mut calls.summed;
-        all.join(&summed);
-        calls.cells.join(cells);
-        let mine = &mut calls.cells;
-        let mut short = |call: &Call| sum_up(call, mine, all, &|call| rows.of_call(call));
-        calls.kept.join(kept, &mut short);
+        self.calls.join(calls, |call| rows.of_call(call));
+        self.runs.join(share.runs, |run| rows.of_run(run));
     }
 }

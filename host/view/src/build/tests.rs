@@ -134,6 +134,75 @@ proptest! {
         backwards.reverse();
         prop_assert_eq!(build(&all), build(&backwards));
     }
+
+    #[test]
+    fn what_several_workers_take_is_what_one_takes(
+        all in prop::collection::vec(
+            (0usize..3, 1u64..20, 0u32..3, 0u64..1 << 30, 0u64..1 << 20), 0..200)
+    ) {
+        let mut one = builder(20, &TIGHT);
+        let mut joined = builder(20, &TIGHT);
+        let mut shares = [(); 3].map(|()| Share::new(&TIGHT));
+        for &(by, number, what, from, duration) in &all {
+            let (strand, to) = (one.find(0, number).unwrap(), from + duration);
+            let call = Call {
+                strand, thread: 0, function: what, site: what, enter: from, exit: to, own: 0,
+                depth: 0, open: false, returned: duration % 2 == 0,
+            };
+            let run = Run { strand, thread: what, from, to, by: Some(what) };
+            one.call(call);
+            one.run(run);
+            // Each worker takes some of the calls, and another one the runs.
+            shares[by].call(&joined, call, || call.site);
+            shares[(by + 1) % 3].run(&joined, run);
+        }
+        for share in shares {
+            joined.join(share, |_, site| site);
+        }
+        let facts = |builder: Builder| {
+            let data = builder.finish();
+            let totals = data.functions.into_iter().map(|(_, total)| total);
+            let (calls, runs) = (data.calls, data.runs);
+            (
+                (calls.kept, calls.threshold, calls.summed, calls.cells, calls.shift),
+                (runs.kept, runs.threshold, runs.summed, runs.cells, runs.shift),
+                (totals.collect::<Vec<_>>(), data.end),
+            )
+        };
+        prop_assert_eq!(facts(one), facts(joined));
+    }
+
+    #[test]
+    fn the_threads_and_those_that_rested_or_ran_longest_are_listed(
+        all in prop::collection::vec((0u32..5, 0u64..6, 0u64..6), 0..60), most in 0usize..40
+    ) {
+        let strands = all.iter().zip(1..).map(|(&(kind, running, suspended), number)| {
+            let kind = if kind == 0 { StrandKind::Thread } else { StrandKind::Coroutine };
+            Strand { running, ..strand(number, kind, suspended) }
+        });
+        let strands: Vec<Strand> = strands.collect();
+        let mut expected = vec![false; strands.len()];
+        let mut left = most;
+        let mut take = |order: Vec<usize>, share: usize| {
+            let order = order.into_iter().filter(|&index| !expected[index]);
+            let taken: Vec<usize> = order.take(share.min(left)).collect();
+            left -= taken.len();
+            taken.into_iter().for_each(|index| expected[index] = true);
+        };
+        let by = |key: &dyn Fn(&Strand) -> u64| {
+            let mut order: Vec<usize> = (0..strands.len()).collect();
+            order.sort_by_key(|&index| Reverse(key(&strands[index])));
+            order
+        };
+        let threads = (0..strands.len()).filter(|&at| strands[at].kind == StrandKind::Thread);
+        take(threads.collect(), most);
+        take(by(&|strand| strand.running), most / 3);
+        take(by(&|strand| strand.suspended), most);
+        if strands.len() <= most {
+            expected.fill(true);
+        }
+        prop_assert_eq!(listed(&strands, most), expected);
+    }
 }
 
 #[test]

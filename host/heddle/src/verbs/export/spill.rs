@@ -58,6 +58,9 @@ fn told(directory: &Path) -> String {
     )
 }
 
+/// Where bytes are in the file, and how many.
+pub type Extent = (u64, usize);
+
 /// Bytes in order.
 pub struct Stream<'a> {
     spill: &'a Spill,
@@ -65,7 +68,7 @@ pub struct Stream<'a> {
     full: usize,
     pending: Vec<u8>,
     /// Where in the file, and how many.
-    extents: Vec<(u64, usize)>,
+    extents: Vec<Extent>,
     /// Why the file did not take some; from then on none are kept.
     failed: Option<io::Error>,
 }
@@ -127,18 +130,38 @@ impl Stream<'_> {
 
     /// The same, of a stream that will be read again.
     pub fn each(&self, mut take: impl FnMut(&[u8]) -> anyhow::Result<()>) -> anyhow::Result<()> {
-        let told = || told(&self.spill.directory);
-        if let Some(error) = &self.failed {
-            return Err(anyhow::anyhow!("{error}")).with_context(told);
-        }
         let mut bytes = Vec::new();
-        for &(at, length) in &self.extents {
-            bytes.resize(length, 0);
-            let read = self.spill.file.read_exact_at(&mut bytes, at);
-            read.with_context(told)?;
+        for &piece in &self.extents {
+            self.piece(piece, &mut bytes)?;
             take(&bytes)?;
         }
+        self.whole()?;
         take(&self.pending)
+    }
+
+    /// The pieces of the stream that are in the file, for who reads them with others at once. What
+    /// is not there is [`Stream::pending`].
+    pub fn pieces(&self) -> &[Extent] {
+        &self.extents
+    }
+
+    /// Reads one of these.
+    pub fn piece(&self, (at, length): Extent, bytes: &mut Vec<u8>) -> anyhow::Result<()> {
+        self.whole()?;
+        bytes.resize(length, 0);
+        let read = self.spill.file.read_exact_at(bytes, at);
+        read.with_context(|| told(&self.spill.directory))
+    }
+
+    /// Whether the file took all.
+    fn whole(&self) -> anyhow::Result<()> {
+        match &self.failed {
+            Some(error) => {
+                let told = || told(&self.spill.directory);
+                Err(anyhow::anyhow!("{error}")).with_context(told)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Writes all bytes to `out`.

@@ -1,5 +1,6 @@
 //! From the rows of a trace to what its page shows.
 
+use super::super::export::spill::{Extent, Stream};
 use super::super::export::tables::record::{self, Place, Record};
 use super::super::export::tables::{Part, Take};
 use super::super::export::tracks::Ended;
@@ -8,14 +9,16 @@ use crate::names::{Names, printable, process_name};
 use crate::notes::counted;
 use crate::sched;
 use crate::waits::process_ends;
-use heddle_calls::End;
+use heddle_calls::{End, Workers};
 use heddle_strands::Kind;
 use heddle_trace_file::{Nanos, ObjectKind, Thread, Trace};
 use heddle_view::{
-    Builder, Call, Data, Event, Function, Head, Limits, Pause, Process, Run, Strand, StrandKind,
-    Why,
+    Builder, Call, Data, Event, Function, Head, Limits, Pause, Process, Run, Share, Strand,
+    StrandKind, Why,
 };
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// Makes a page of rows.
 pub struct ToPage<'a> {
@@ -37,11 +40,26 @@ struct Known {
     end: Option<u64>,
     /// By the kernel's number.
     tids: HashMap<u32, u32>,
-    places: HashMap<Place, Found>,
+    /// Where strands are that do not run: where in `found`.
+    places: FxHashMap<Place, usize>,
+    found: Vec<Found>,
+    /// The last of them that was looked up: the next one is often the same.
+    latest: Option<(Place, usize)>,
 }
 
-/// Where a strand is that does not run, as a text's index, and what it awaits.
-type Found = (u32, Option<String>);
+/// Where a strand is that does not run.
+struct Found {
+    /// As a text's index.
+    place: u32,
+    /// What it awaits.
+    awaits: Option<String>,
+    /// That as a text's index, once a pause has needed it.
+    reason: Option<u32>,
+}
+
+/// Pieces of records, each some thousand, of which all workers take calls. It takes longer to put
+/// together what they took of fewer.
+const MANY: usize = 256;
 
 impl<'a> ToPage<'a> {
     /// Of nothing yet.
@@ -164,9 +182,15 @@ impl Take for ToPage<'_> {
         let mut known = Known::of(&mut builder, (self.trace, end), names, &part);
         let records = part.records.take();
         let trace = self.trace;
+        let apart = records.pieces().len() >= MANY;
+        if apart {
+            known.calls_and_runs(&mut builder, part.process, &records)?;
+        }
         records.read(|mut records| {
             while let Some(record) = Record::read(&mut records) {
-                known.record(&mut builder, (trace, &mut *names), &part, &record);
+                if !(apart && matches!(record, Record::Call(_) | Record::Run(_))) {
+                    known.record(&mut builder, (trace, &mut *names), &part, &record);
+                }
             }
             Ok(())
         })?;
@@ -213,8 +237,59 @@ impl Known {
             end,
             tids: tids.collect(),
             threads,
-            places: HashMap::new(),
+            places: FxHashMap::default(),
+            found: Vec::new(),
+            latest: None,
         }
+    }
+
+    /// Takes the calls and runs, by all workers: they say nothing that has to be looked up in an
+    /// order, and are most of the records.
+    fn calls_and_runs(
+        &self,
+        builder: &mut Builder,
+        process: usize,
+        records: &Stream<'_>,
+    ) -> anyhow::Result<()> {
+        let idle: Mutex<Vec<(Share, Vec<u8>)>> = Mutex::default();
+        let idle_workers = || idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let of: &Builder = builder;
+        let take = |mut records: &[u8], share: &mut Share| {
+            while let Some(record) = Record::read(&mut records) {
+                match record {
+                    Record::Call(call) => {
+                        if let Some(call) = self.shown_call(of, process, &call) {
+                            share.call(of, call, || call.site);
+                        }
+                    }
+                    Record::Run(run) => {
+                        if let Some(run) = self.shown_run(of, process, &run) {
+                            share.run(of, run);
+                        }
+                    }
+                    Record::Pause(_) | Record::Event(_) => {}
+                }
+            }
+        };
+        let read = |piece: &Extent| -> anyhow::Result<()> {
+            let worker = idle_workers().pop();
+            let (mut share, mut bytes) =
+                worker.unwrap_or_else(|| (Share::new(&Limits::default()), Vec::new()));
+            records.piece(*piece, &mut bytes)?;
+            take(&bytes, &mut share);
+            idle_workers().push((share, bytes));
+            Ok(())
+        };
+        let done = Workers::all().each(records.pieces(), read);
+        done.into_iter().collect::<anyhow::Result<()>>()?;
+        let mut workers = idle.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some((share, _)) = workers.first_mut() {
+            take(records.pending(), share);
+        }
+        for (share, _) in workers {
+            builder.join(share, |_, site| site);
+        }
+        Ok(())
     }
 
     fn thread(&self, index: u32) -> u32 {
@@ -232,20 +307,13 @@ impl Known {
         match record {
             Record::Call(call) => self.call(builder, process, call),
             Record::Pause(pause) => {
-                let (place, awaits) = self.place(builder, (trace, names), part, pause.place);
-                self.pause(builder, process, pause, (place, awaits));
+                let found = self.place(builder, (trace, names), part, pause.place);
+                self.pause(builder, process, pause, found);
             }
             Record::Run(run) => {
-                let Some(strand) = builder.find(process, run.strand) else {
-                    return;
-                };
-                builder.run(Run {
-                    strand,
-                    thread: self.thread(run.thread),
-                    from: run.from.0,
-                    to: run.to.0,
-                    by: run.by.and_then(|by| builder.find(process, by)),
-                });
+                if let Some(run) = self.shown_run(builder, process, run) {
+                    builder.run(run);
+                }
             }
             Record::Event(event) => {
                 let text = match event.text {
@@ -266,11 +334,29 @@ impl Known {
 
     #[inline]
     fn call(&self, builder: &mut Builder, process: usize, call: &record::Call) {
-        let Some(strand) = builder.find(process, call.strand) else {
-            return;
-        };
+        if let Some(call) = self.shown_call(builder, process, call) {
+            builder.call(call);
+        }
+    }
+
+    /// A run as the page has it.
+    #[inline]
+    fn shown_run(&self, builder: &Builder, process: usize, run: &record::Run) -> Option<Run> {
+        Some(Run {
+            strand: builder.find(process, run.strand)?,
+            thread: self.thread(run.thread),
+            from: run.from.0,
+            to: run.to.0,
+            by: run.by.and_then(|by| builder.find(process, by)),
+        })
+    }
+
+    /// A call as the page has it.
+    #[inline]
+    fn shown_call(&self, builder: &Builder, process: usize, call: &record::Call) -> Option<Call> {
+        let strand = builder.find(process, call.strand)?;
         let of = |known: &[u32], index: u32| known.get(index as usize).copied().unwrap_or(0);
-        builder.call(Call {
+        Some(Call {
             strand,
             thread: self.thread(call.thread),
             function: of(&self.functions, call.function),
@@ -281,33 +367,40 @@ impl Known {
             depth: call.depth,
             open: call.end == End::Open,
             returned: call.end == End::Returned,
-        });
+        })
     }
 
-    /// Where a strand is that does not run, and what it awaits.
+    /// Where a strand is that does not run: where in `found`.
     fn place(
         &mut self,
         builder: &mut Builder,
         (trace, names): (&Trace, &mut Names<'_>),
         part: &Part<'_>,
         place: Place,
-    ) -> Found {
-        if let Some(known) = self.places.get(&place) {
-            return known.clone();
+    ) -> usize {
+        if let Some((_, found)) = self.latest.filter(|(latest, _)| *latest == place) {
+            return found;
         }
-        let (text, awaits) = part.place(trace, names, place);
-        let text = builder.text(&text.unwrap_or_default());
-        let found = (text, awaits.map(|awaits| awaits.to_string()));
-        self.places.insert(place, found.clone());
+        let all = &mut self.found;
+        let found = *self.places.entry(place).or_insert_with(|| {
+            let (text, awaits) = part.place(trace, names, place);
+            all.push(Found {
+                place: builder.text(&text.unwrap_or_default()),
+                awaits: awaits.map(|awaits| awaits.to_string()),
+                reason: None,
+            });
+            all.len() - 1
+        });
+        self.latest = Some((place, found));
         found
     }
 
     fn pause(
-        &self,
+        &mut self,
         builder: &mut Builder,
         process: usize,
         pause: &record::Pause<'_>,
-        (place, awaits): Found,
+        found: usize,
     ) {
         let Some(strand) = builder.find(process, pause.strand) else {
             return;
@@ -318,8 +411,9 @@ impl Known {
             true => why(pause.reason),
             false => Why::Suspended,
         };
-        let reason = match (pause.reason, awaits) {
-            ("", Some(awaits)) => builder.text(&awaits),
+        let found = &mut self.found[found];
+        let reason = match (pause.reason, &found.awaits) {
+            ("", Some(awaits)) => *found.reason.get_or_insert_with(|| builder.text(awaits)),
             (reason, _) if pause.blocked => builder.text(kernel_s(reason)),
             // What the program said is shown as it is.
             (reason, _) => builder.text(reason),
@@ -335,7 +429,7 @@ impl Known {
             open: pause.to.is_none(),
             why,
             reason,
-            place,
+            place: found.place,
             function: innermost,
             by: pause.by.and_then(|by| builder.find(process, by)),
             destroyed: pause.destroyed,
