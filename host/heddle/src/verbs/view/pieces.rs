@@ -449,7 +449,7 @@ impl Reading<'_, '_, '_> {
             called: wait.map_or(Nanos(0), |wait| wait.called.time),
             destroyed: false,
         });
-        self.of.records.append(|bytes| pause.write(bytes));
+        self.of.records.append(|bytes| pause.write_small(bytes));
     }
 
     fn event(&mut self, time: Nanos, kind: usize, text: &str) {

@@ -1,104 +1,18 @@
 //! Rows of calls, pauses and events, put aside as numbers until names are known.
 
-use heddle_calls::End;
+mod row;
+mod small;
+mod words;
+
 use heddle_trace_file::Nanos;
-
-/// A row, but for what its part has in common.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Record<'a> {
-    Call(Call),
-    Pause(Pause<'a>),
-    Event(Event<'a>),
-    Run(Run),
-}
-
-/// A call that has ended, or had not when the trace did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// Number of its strand in the process.
-    pub strand: u64,
-    /// Index of the thread that ran it last.
-    pub thread: u32,
-    /// Indices among the part's functions and call sites.
-    pub function: u32,
-    pub site: u32,
-    pub inlined: bool,
-    pub enter: Nanos,
-    pub exit: Nanos,
-    pub own: Nanos,
-    pub depth: u32,
-    pub end: End,
-    /// Names and texts, as far as they were recorded.
-    pub values: Vec<(String, String)>,
-}
-
-/// A time during which a strand does not run, or its thread waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pause<'a> {
-    pub strand: u64,
-    pub thread: u32,
-    pub from: Nanos,
-    /// `None`: it had not ended when the trace did.
-    pub to: Option<Nanos>,
-    /// Its thread waits in the kernel; else the strand is suspended.
-    pub blocked: bool,
-    /// What it waits for, if that is known.
-    pub reason: &'a str,
-    /// The number of the strand that ran before it went on.
-    pub by: Option<u64>,
-    /// The kernel's number of the thread that held what is waited for, if that was asked for and is
-    /// known.
-    pub holder: Option<u32>,
-    /// Where the strand is meanwhile, likewise.
-    pub place: Place,
-    /// The part of a wait in which its thread made calls: a signal's handler's.
-    pub called: Nanos,
-    /// It ended as the coroutine was destroyed, as far as that was asked for.
-    pub destroyed: bool,
-}
-
-/// Where a strand is that does not run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Place {
-    /// Index among the part's functions: of a coroutine its own, else that of the innermost call.
-    pub function: Option<u32>,
-    /// Index among the part's call sites: the call behind which the strand does not run.
-    pub site: Option<u32>,
-    /// The coroutine's resume index.
-    pub index: Option<u16>,
-}
-
-/// A time during which a fiber or coroutine runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// Number of its strand in the process.
-    pub strand: u64,
-    /// Index of the thread that runs it.
-    pub thread: u32,
-    pub from: Nanos,
-    pub to: Nanos,
-    /// The number of the strand that ran before.
-    pub by: Option<u64>,
-}
-
-/// What takes no time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event<'a> {
-    pub strand: u64,
-    pub thread: u32,
-    pub time: Nanos,
-    pub kind: &'static str,
-    pub text: &'a str,
-}
+pub use row::{Call, Event, Pause, Place, Record, Run};
+use words::{ENDS, NONE, some, take_words, words};
 
 /// Kinds of events.
 pub const KINDS: [&str; 3] = ["mark", "gap", "exit without enter"];
 
 /// Bytes of a call's record, without values.
 pub const CALL: usize = 1 + 8 * 7;
-
-const ENDS: [End; 3] = [End::Returned, End::Unwound, End::Open];
-const NONE: u64 = u64::MAX;
 
 impl Record<'_> {
     /// Appends it to `bytes`.
@@ -152,11 +66,23 @@ impl Record<'_> {
         }
     }
 
-    /// Takes one from the front of `bytes`, which [`Record::write`] wrote; `None` at their end.
+    /// The same in fewer bytes, if it is small.
+    #[inline]
+    pub fn write_small(&self, bytes: &mut Vec<u8>) {
+        if !small::write(self, bytes) {
+            self.write(bytes);
+        }
+    }
+
+    /// Takes one from the front of `bytes`, as it was written; `None` at their end.
+    #[inline]
     pub fn read<'a>(bytes: &mut &'a [u8]) -> Option<Record<'a>> {
-        let (&kind, rest) = bytes.split_first()?;
+        let (&first, rest) = bytes.split_first()?;
         *bytes = rest;
-        Some(match kind {
+        Some(match first & small::KIND {
+            small::CALL => Record::Call(small::call(first, bytes)?),
+            small::PAUSE => Record::Pause(small::pause(first, bytes)?),
+            small::RUN => Record::Run(small::run(bytes)?),
             0 => Record::Call(Call::read(bytes)?),
             1 => {
                 let [strand, thread, from, to, blocked, by, rest @ ..] = take_words::<12>(bytes)?;
@@ -251,29 +177,6 @@ impl Call {
     }
 }
 
-/// What a word says that may say nothing.
-fn some(word: u64) -> Option<u64> {
-    Some(word).filter(|&word| word != NONE)
-}
-
-#[inline]
-fn words(bytes: &mut Vec<u8>, words: &[u64]) {
-    for word in words {
-        bytes.extend_from_slice(&word.to_le_bytes());
-    }
-}
-
-#[inline]
-fn take_words<const N: usize>(bytes: &mut &[u8]) -> Option<[u64; N]> {
-    let (words, rest) = bytes.split_at_checked(8 * N)?;
-    *bytes = rest;
-    let mut all = [0; N];
-    for (word, bytes) in all.iter_mut().zip(words.chunks_exact(8)) {
-        *word = u64::from_le_bytes(*bytes.first_chunk()?);
-    }
-    Some(all)
-}
-
 fn text(bytes: &mut Vec<u8>, text: &str) {
     words(bytes, &[text.len() as u64]);
     bytes.extend_from_slice(text.as_bytes());
@@ -289,6 +192,7 @@ fn take_text<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use heddle_calls::End;
 
     #[test]
     fn what_is_written_is_read() {
@@ -367,6 +271,70 @@ mod tests {
         all.iter().for_each(|one| one.write(&mut bytes));
         let mut rest = bytes.as_slice();
         for one in all {
+            assert_eq!(Record::read(&mut rest), Some(one));
+        }
+        assert_eq!(Record::read(&mut rest), None);
+    }
+
+    /// What has a number that is just so large that it fits in few bytes, or does not.
+    fn edges() -> Vec<Record<'static>> {
+        let call = |by: u32| Call {
+            strand: u64::from(u32::MAX) + u64::from(by & 1),
+            thread: 65535 + (by >> 1 & 1),
+            function: 65535 + (by >> 2 & 1),
+            site: 65535 + (by >> 3 & 1),
+            inlined: by & 16 != 0,
+            enter: Nanos(1 << 50),
+            exit: Nanos((1 << 50) + u64::from(u32::MAX) + u64::from(by >> 5 & 1)),
+            own: Nanos(u64::from(u32::MAX) + u64::from(by >> 6 & 1)),
+            depth: 65535 + (by >> 7 & 1),
+            end: ENDS[by as usize % 3],
+            values: Vec::new(),
+        };
+        let pause = |by: u32| Pause {
+            strand: u64::from(u32::MAX) + u64::from(by & 1),
+            thread: 65535 + (by >> 1 & 1),
+            from: Nanos(1 << 50),
+            to: (by & 4 != 0).then_some(Nanos(1 << 51)),
+            blocked: by & 8 != 0,
+            reason: ["", "mutex"][(by >> 4 & 1) as usize],
+            by: [None, Some(u32::MAX as u64 - 1), Some(u32::MAX.into())][by as usize % 3],
+            holder: (by & 32 != 0).then_some(7),
+            place: Place {
+                function: [None, Some(65534), Some(65535)][by as usize % 3],
+                site: [None, Some(65535), Some(65534)][by as usize % 3],
+                index: [Some(65534), None, Some(65535)][(by / 3) as usize % 3],
+            },
+            called: Nanos(u64::from(by >> 6 & 1)),
+            destroyed: by & 128 != 0,
+        };
+        let run = |by: u32| Run {
+            strand: u64::from(u32::MAX) + u64::from(by & 1),
+            thread: u32::MAX,
+            from: Nanos(1 << 50),
+            to: Nanos((1 << 50) + u64::from(u32::MAX) + u64::from(by >> 1 & 1)),
+            by: [None, Some(u32::MAX as u64 - 1), Some(u32::MAX.into())][by as usize % 3],
+        };
+        let calls = (0..256).map(|by| Record::Call(call(by)));
+        let pauses = (0..256).map(|by| Record::Pause(pause(by)));
+        let runs = (0..12).map(|by| Record::Run(run(by)));
+        calls.chain(pauses).chain(runs).collect()
+    }
+
+    #[test]
+    fn what_is_written_small_is_read() {
+        let (mut bytes, mut kinds) = (Vec::new(), Vec::new());
+        for one in edges() {
+            let before = bytes.len();
+            one.write_small(&mut bytes);
+            kinds.push(bytes[before] & small::KIND);
+        }
+        // Of each kind, some fit and some do not.
+        kinds.sort_unstable();
+        kinds.dedup();
+        assert_eq!(kinds, [0, 1, 3, small::CALL, small::PAUSE, small::RUN]);
+        let mut rest = bytes.as_slice();
+        for one in edges() {
             assert_eq!(Record::read(&mut rest), Some(one));
         }
         assert_eq!(Record::read(&mut rest), None);

@@ -478,7 +478,12 @@ impl<'a> Rows<'a> {
         }
     }
 
+    #[inline]
     fn write(&mut self, record: &Record<'_>) {
+        if self.outlet.is_none() {
+            return self.records.append(|bytes| record.write_small(bytes));
+        }
+        // Groups are of as many bytes as of records that are not small.
         self.records.append(|bytes| record.write(bytes));
         if let Some(outlet) = &mut self.outlet
             && self.records.pending().len() >= outlet.enough
