@@ -22,9 +22,10 @@ use crate::code::{Code, Role};
 use crate::entered::Entered;
 use crate::frames::{FrameTable, Made, MadeFrames};
 use crate::live::{Begun, GoesOn, Slots};
+use crate::shared_frames::SharedFrames;
 use crate::sink::Sink;
 use crate::stacks::Frame;
-use crate::{Kind, StrandId};
+use crate::{Doubts, Kind, StrandId};
 use heddle_symbols::CoroutinePart;
 use heddle_trace_file::{Addr, CoroutineFrame, Nanos};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -40,6 +41,8 @@ pub(crate) struct Instances<'a> {
     orphans: u64,
     /// Slots by address.
     at: FrameTable,
+    /// Where it is not known which thread's instance came first.
+    shared: SharedFrames,
     /// By coroutine: calls of its ramp that made instances which were not seen yet.
     unseen: FxHashMap<u32, Unseen>,
     /// By address: memory that may be a frame, and was not entered or freed as one yet.
@@ -161,13 +164,15 @@ fn tell_rests<S: Sink>(slots: &Slots, sink: &mut S, slot: u32) {
 }
 
 impl<'a> Instances<'a> {
-    /// Starts without instances, for the process with this code. `capturing`: frames are captured.
-    pub fn new(code: &'a Code, capturing: bool) -> Self {
+    /// Starts without instances, for the process with this code. `capturing`: frames are captured;
+    /// `sparse`: not every event has read the clock.
+    pub fn new(code: &'a Code, capturing: bool, sparse: bool) -> Self {
         Instances {
             code,
             capturing,
             orphans: 0,
             at: FrameTable::default(),
+            shared: SharedFrames::new(sparse),
             unseen: FxHashMap::default(),
             made: MadeFrames::default(),
             in_ramps: FxHashMap::default(),
@@ -278,6 +283,7 @@ impl<'a> Instances<'a> {
         call: Option<RampCall>,
     ) {
         self.capturing = true;
+        self.used_by(slots, frame, (made.thread(), false));
         if let Some(old) = self.at.remove(frame, |slot| slots.address(slot)) {
             self.replaced(slots, sink, old);
         }
@@ -312,6 +318,16 @@ impl<'a> Instances<'a> {
         Some(slots.id(slot))
     }
 
+    /// This thread does something with a frame: if it is not known whether that was before or
+    /// behind what another thread did there, the instance may have calls of the other's.
+    fn used_by(&mut self, slots: &mut Slots, frame: Addr, by: (usize, bool)) {
+        if self.shared.used_by(frame, by)
+            && let Some(slot) = self.at.get(frame, |slot| slots.address(slot))
+        {
+            slots.doubt(slot, Doubts::SHARED);
+        }
+    }
+
     /// A new instance whose frame was allocated so, and which is named after `function`.
     fn begin(
         &mut self,
@@ -328,7 +344,10 @@ impl<'a> Instances<'a> {
             parent: made.maker,
             frame: frame.map(CoroutineFrame::address),
             entry: function,
-            ..Begun::default()
+            doubts: match frame.is_some_and(|frame| self.shared.holds(frame.address())) {
+                true => Doubts::SHARED,
+                false => Doubts::NONE,
+            },
         };
         let slot = slots.add(Kind::Coroutine, made.thread(), Nanos(made.time), begun);
         tell_born(slots, sink, slot);
@@ -387,11 +406,13 @@ impl<'a> Instances<'a> {
         sink: &mut impl Sink,
         frame: Addr,
         (destroyer, function): (Addr, u32),
-        (left, time): (Option<StrandId>, u64),
+        left: Option<StrandId>,
+        (thread, time): (usize, u64),
     ) -> Option<u32> {
         let Role::Part(coroutine, _) = self.code.role(function) else {
             return None;
         };
+        self.used_by(slots, frame, (thread, false));
         if let Some(made) = self.made.remove(frame) {
             let frame = CoroutineFrame::at(frame);
             self.begin_at_rest(slots, sink, frame, coroutine, &made, destroyer);
@@ -430,6 +451,7 @@ impl<'a> Instances<'a> {
         };
         let address = frame.address();
         let index = frame.resume_index();
+        self.used_by(slots, address, (around.thread, frame.is_untimed()));
         let known = self.at.get(address, |slot| slots.address(slot));
         // A call from elsewhere in an open ramp may resume another instance of the coroutine.
         let ramp = around.top.as_mut().filter(|outer| {

@@ -54,6 +54,7 @@ mod one_stack;
 mod open_calls;
 mod pipe;
 mod running;
+mod shared_frames;
 mod short;
 mod sink;
 mod sites;

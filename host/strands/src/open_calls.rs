@@ -420,8 +420,9 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         let thread = &self.map.threads[context];
         let left = thread.left.as_ref();
         let left = left.filter(|left| left.event + 1 == thread.events);
-        let when = (left.map(|left| left.strand), self.latest);
-        let freed = self.strands.frame_freed(frame, destroyer, when);
+        let left = left.map(|left| left.strand);
+        let when = (thread.thread, self.latest);
+        let freed = self.strands.frame_freed(frame, destroyer, left, when);
         let (Some(slot), Some(stack)) = (freed, self.map.threads[context].current) else {
             return;
         };

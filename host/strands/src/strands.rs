@@ -34,7 +34,7 @@ impl<'a, S: Sink> Strands<'a, S> {
         Strands {
             process,
             slots: Slots::new(StrandId::new(number, process.threads().len())),
-            instances: Instances::new(code, capturing),
+            instances: Instances::new(code, capturing, process.sparse().is_some()),
             sink,
             unknown_makers: 0,
         }
@@ -246,10 +246,12 @@ impl<'a, S: Sink> Strands<'a, S> {
         &mut self,
         frame: Addr,
         destroyer: (Addr, u32),
-        when: (Option<StrandId>, u64),
+        left: Option<StrandId>,
+        when: (usize, u64),
     ) -> Option<u32> {
         let (slots, sink) = (&mut self.slots, &mut self.sink);
-        self.instances.freed(slots, sink, frame, destroyer, when)
+        self.instances
+            .freed(slots, sink, frame, destroyer, left, when)
     }
 
     /// An activation of the coroutine in `slot` begins, on the strand `outer` or, if there is one,

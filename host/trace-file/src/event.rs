@@ -209,12 +209,14 @@ pub enum Made {
 pub struct CoroutineFrame(NonZeroU64);
 
 impl CoroutineFrame {
-    const ADDRESS: u64 = (1 << 48) - 1;
+    // Programs have no addresses above.
+    const ADDRESS: u64 = (1 << 47) - 1;
+    const UNTIMED: u64 = 1 << 47;
     const UNKNOWN: u16 = u16::MAX;
 
     /// From a capture's second word; `None` if it holds no address.
     pub(crate) fn from_word(word: u64) -> Option<Self> {
-        NonZeroU64::new(word)
+        NonZeroU64::new(word & !Self::UNTIMED)
             .map(CoroutineFrame)
             .filter(|frame| frame.address() != Addr(0))
     }
@@ -231,6 +233,17 @@ impl CoroutineFrame {
     pub fn with_resume_index(self, index: Option<u16>) -> Self {
         let index = u64::from(index.unwrap_or(Self::UNKNOWN)) << 48;
         Self::from_word(self.address().0 | index).unwrap_or(self)
+    }
+
+    /// The same frame, of an enter for which the clock was not read.
+    pub(crate) fn untimed(self) -> Self {
+        CoroutineFrame(self.0 | Self::UNTIMED)
+    }
+
+    /// Whether its enter did not read the clock, as with `--clock sparse` of an older recorder:
+    /// then what other threads did with the same address may have come before, or behind.
+    pub fn is_untimed(self) -> bool {
+        self.0.get() & Self::UNTIMED != 0
     }
 
     /// Where it is: what `std::coroutine_handle::address` gives.

@@ -213,11 +213,15 @@ impl<'a> Events<'a> {
         let kind = if word & SHORT_EXIT == 0 {
             let second = self.at.pass_enter()?;
             self.addresses.advance(self.latest);
+            let mut frame = self.captured((second >> 32) as u32);
+            if word & SHORT_UNTIMED != 0 {
+                frame = frame.map(CoroutineFrame::untimed);
+            }
             EventKind::Enter {
                 function: self.addresses.function((second >> 32) as u32),
                 caller: self.addresses.caller(second as u32),
                 sp,
-                frame: self.captured((second >> 32) as u32),
+                frame,
             }
         } else {
             self.at.pass_exit();

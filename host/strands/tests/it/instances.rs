@@ -145,3 +145,69 @@ fn an_instance_that_may_be_several_is_not_sure() {
     all[0].3 = true;
     assert_eq!(at_one_place(4, Some(4)), all);
 }
+
+const MAKER: u32 = 4711;
+const RUNNER: u32 = 4712;
+const RUNNERS: u64 = 0x7ffe_7000;
+
+/// A thread makes an instance twice at one address; what runs the first one, by this thread, has
+/// read the clock or not, and then bears a time at which the second one is there.
+fn at_one_address(by: u32, untimed: bool) -> Vec<Instance> {
+    let directory = tempfile::tempdir().unwrap();
+    let writer = TraceWriter::create(directory.path()).unwrap();
+    let mut process = writer.process(MAKER, 1, "/nowhere/app").unwrap();
+    process.mode(0, 128);
+    process.module(CODE, CODE + 0x1000, CODE, None, "/nowhere/app");
+    for (tid, own) in [(MAKER, OWN), (RUNNER, RUNNERS)] {
+        let mut thread = process.thread(tid, "app");
+        let sp = own - 0x40;
+        let runs = |thread: &mut ThreadWriter, time: u64| {
+            if untimed {
+                thread.untimed();
+            }
+            thread
+                .capture(BODY + 4, MEMORY, None)
+                .entry(time, BODY + 4, BY_MAIN.0 + 0x20, sp);
+            if untimed {
+                thread.untimed();
+            }
+            thread.leave(time + 10, sp);
+        };
+        thread.stack(own & !0xffff, (own & !0xffff) + 0x8000).entry(
+            10,
+            MAIN + 4,
+            CODE + 0x900,
+            own,
+        );
+        if tid == MAKER {
+            for time in [100, 300] {
+                thread
+                    .entry(time, RAMP + 4, BY_MAIN.0, sp)
+                    .frame_made(time + 10, MEMORY, sp - 0x20)
+                    .leave(time + 20, sp);
+                if by == MAKER && time == 100 {
+                    runs(&mut thread, 150);
+                }
+                thread.frame_freed(time + 100, MEMORY, BODY);
+            }
+        } else if by == RUNNER {
+            // Without times, its enter and exit lie evenly between those before and behind.
+            runs(&mut thread, 150);
+        }
+        thread.leave(1000, own);
+        thread.finish().unwrap();
+    }
+    process.finish().unwrap();
+    instances(&Trace::open(directory.path()).unwrap())
+}
+
+#[test]
+fn instances_at_one_address_are_not_sure_if_other_threads_have_no_times() {
+    for (by, untimed) in [(MAKER, false), (MAKER, true), (RUNNER, false)] {
+        let right = [(3, Some(1), 1, true), (4, Some(1), 0, true)];
+        assert_eq!(at_one_address(by, untimed), right, "{by} {untimed}");
+    }
+    // The call comes when the first one is over, which lacks it.
+    let misplaced = [(3, Some(1), 0, true), (4, Some(1), 1, false)];
+    assert_eq!(at_one_address(RUNNER, true), misplaced);
+}
