@@ -260,8 +260,9 @@ bool is_hopeless() {
   return current == nullptr || current->plan_given_up || current->control == nullptr;
 }
 
-/// A frame's record, as the capturing hooks write it (arch/x86_64_capturing.S).
-void visit_frame(const VisitState& state) {
+/// A frame's record, as the capturing hooks write it (arch/x86_64_capturing.S); whether there is
+/// one.
+bool visit_frame(const VisitState& state) {
   HookState hook{};
   hook.site = state.site;
   const bool entry_way = (state.kind & kEntryWay) != 0;
@@ -270,12 +271,13 @@ void visit_frame(const VisitState& state) {
   constexpr std::uint8_t kNumbers[kRegisters] = {3, 6, 12, 13, 14, 15, 5};
   for (std::uint32_t i = 0; i < kRegisters; ++i) hook.registers[i] = state.registers[kNumbers[i]];
   const FrameRecord record = heddle_find_frame(&hook);
-  if (record.first == 0) return;
+  if (record.first == 0) return false;
   const std::uint64_t words[] = {record.first, record.second};
-  if (heddle_append_values(words, 2)) return;
+  if (heddle_append_values(words, 2)) return true;
   with_this_thread(
       [&](Process& process, Thread& thread) { return append_frame(process, thread, record); },
       entry_way);
+  return true;
 }
 
 }  // namespace
@@ -307,7 +309,8 @@ heddle::trace::Visited heddle_visit(const heddle::trace::VisitState* state) {
   const bool entry_way = (state->kind & kEntryWay) != 0;
   if (site == nullptr || (!entry_way && site->function != state->function)) {
     if (!exit && loaded.coroutines != Coroutines::kOff) {
-      visit_frame(*state);
+      // The enter of a frame reads the clock, also by --clock sparse.
+      if (visit_frame(*state) && loaded.sparse && !filter.active) return Visited::kStore;
     } else if (site == nullptr && (known || is_hopeless())) {
       store_word(heddle_plain_sites[site_place(state->site)], state->site);
     }

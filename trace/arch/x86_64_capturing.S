@@ -1,6 +1,9 @@
 // The capturing form of the enter hooks (--coroutines): where the entered function is a C++20 coroutine's, a record of its frame comes
 // before the enter, which is then stored by one of the forms of x86_64_hooks.S. Exits are as without.
 //
+// The sparse form reads the clock wherever it asks: a frame may be another coroutine's on another thread soon, and only exact times tell which
+// comes first.
+//
 // heddle_plain_sites (coroutines.hpp) holds the places that are known to be no coroutine's; the others ask heddle_find_frame, with the
 // registers that the program has there, which tell where the frame is.
 #include "x86_64_macros.inc"
@@ -25,11 +28,12 @@
 	movq	%rdi, at(%rsp)
 .endm
 
-// Stores the record whose words are in r9 and r10.
+// Stores the record whose words are in r9 and r10. An empty announcement is left empty, as by heddle_append_values.
 .macro STORE_FRAME sequence, slow
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
 	testq	%rdx, %rdx
 	je	\slow
+	movq	(%rdx), %r11
 	ANNOUNCE \sequence
 \sequence\()_begin:
 	movq	HEDDLE_WINDOW_POSITION(%rcx), %r8
@@ -43,6 +47,11 @@
 	addq	$16, %rdx
 	movq	%rdx, (%r8)
 \sequence\()_commit:
+	testq	%r11, %r11
+	jne	8f
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	movq	%r11, (%rdx)
+8:
 .endm
 
 // To the sparse form, which wants a sequence.
@@ -74,10 +83,32 @@
 
 // The same where this was found out just now. There may be a frame's record, which goes where the enter is not wanted: heddle_wanted sees to it.
 .macro GO_ON_ASKED form, name
+	.ifc	\form, capturing
+	je	.L\form\name\()_go_on
+	.endif
+	.ifc	\form, sparse_capturing
+	je	.L\form\name\()_exact
+	.endif
 	.ifc	\form, filtered_capturing
 	je	asking\name
-	.else
-	je	.L\form\name\()_go_on
+	.endif
+.endm
+
+// The enter that the sparse form has asked about.
+.macro STORE_EXACT form, name, entry, r
+	.ifc	\form, sparse_capturing
+.L\form\name\()_exact:
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	slow\name
+	cmpq	$0, (%rdx)
+	je	preempted\name
+	STORE_TIMED 0, \entry, \r, .L\form\name\()_timed, slow\name
+	.if \entry
+	RESTORE 0
+	.endif
+	ret
+	SEQUENCE .L\form\name\()_timed, .L\form\name\()_timed_begin, .L\form\name\()_timed_commit, slow\name
 	.endif
 .endm
 
@@ -116,6 +147,7 @@
 	cmpq	%rdx, %rcx				// the thread's first may have found a form that is not its own
 	GO_ON_ASKED \form, \name
 	jmp	slow\name
+	STORE_EXACT \form, \name, 0, %r8
 .L\form\name\()_none:
 	ret
 	.cfi_adjust_cfa_offset HEDDLE_STATE_BYTES+24
@@ -164,6 +196,7 @@
 	cmpq	%rdx, %rcx				// the thread's first may have found a form that is not its own
 	GO_ON_ASKED \form, \name
 	jmp	slow\name
+	STORE_EXACT \form, \name, 1, %rsi
 .L\form\name\()_none:
 	RESTORE	0
 	ret

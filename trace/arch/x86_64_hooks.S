@@ -73,6 +73,8 @@ slow\name:
 	STORE_SPARSE \exit, 0, %r8, .L\name\()_sparse, .L\name\()_slow
 	ret
 	SEQUENCE .L\name\()_sparse, .L\name\()_sparse_begin, .L\name\()_sparse_commit, .L\name\()_slow
+	SHARED	preempted\name
+preempted\name:
 .L\name\()_was_preempted:
 	STORE_TIMED \exit, 0, %r8, .L\name\()_preempted, .L\name\()_slow, 1
 	ret
@@ -242,6 +244,8 @@ slow\name:
 	RESTORE	\exit
 	ret
 	SEQUENCE .L\name\()_sparse, .L\name\()_sparse_begin, .L\name\()_sparse_commit, .L\name\()_slow
+	SHARED	preempted\name
+preempted\name:
 .L\name\()_was_preempted:
 	STORE_TIMED \exit, 1, %rsi, .L\name\()_preempted, .L\name\()_slow, 1
 	RESTORE	\exit

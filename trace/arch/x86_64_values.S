@@ -93,6 +93,10 @@
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
 	testq	%rdx, %rdx
 	je	wanted_slow\name
+	.ifc	\form, sparse_valued
+	cmpq	$0, (%rdx)
+	je	preempted\name
+	.endif
 	jmp	store\name
 .endm
 

@@ -52,6 +52,8 @@ std::vector<std::uint64_t> captured(const RawThread& thread, const std::set<std:
     REQUIRE(note.before < thread.records.size());
     const RawRecord& enter = thread.records[note.before];
     CHECK(!enter.exit);
+    // Also by the sparse clock: other threads may have the frame before and behind.
+    CHECK(!enter.untimed);
     CHECK((enter.function & 0xffffffff) == note.more);
   }
   return result;

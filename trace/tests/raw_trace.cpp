@@ -132,11 +132,12 @@ std::size_t add_run(const RawProcess& process, const std::string& bytes, std::si
       const std::uint64_t pointer = stack + 8 * (word >> 4 & 0x3fffff);
       const bool exit = (word & 1) != 0, entry = (word & 2) != 0;
       if (exit) {
-        thread.records.push_back({when, true, entry, (word >> 26 & 0x7ff) << 4, 0, pointer});
+        thread.records.push_back(
+            {when, true, entry, (word >> 26 & 0x7ff) << 4, 0, pointer, untimed});
       } else {
         const auto ids = at<std::uint64_t>(bytes, w + 8);
         thread.records.push_back({when, false, entry, completed(process, ids >> 32, when),
-                                  completed(process, ids & 0xffffffff, when), pointer});
+                                  completed(process, ids & 0xffffffff, when), pointer, untimed});
       }
       w += exit ? 8 : 16;
       continue;

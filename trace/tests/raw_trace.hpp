@@ -14,6 +14,7 @@ struct RawRecord {
   std::uint64_t function;  ///< completed by the modules; an exit's: bits 4 to 14 if it is short
   std::uint64_t call_site;
   std::uint64_t stack_pointer;
+  bool untimed = false;  ///< the clock was not read
 };
 
 /// Any other record.
