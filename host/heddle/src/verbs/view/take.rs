@@ -25,6 +25,8 @@ pub struct ToPage<'a> {
     trace: &'a Trace,
     /// Until the first part comes.
     strands: Vec<Strand>,
+    /// How many there are.
+    count: usize,
     builder: Option<Builder>,
     /// By process: see [`process_ends`].
     ends: Vec<Option<Nanos>>,
@@ -61,12 +63,16 @@ struct Found {
 /// together what they took of fewer.
 const MANY: usize = 256;
 
+/// Strands of a trace whose calls take longer to put where they belong than to read twice.
+const SCATTERED: usize = 4096;
+
 impl<'a> ToPage<'a> {
     /// Of nothing yet.
     pub fn new(trace: &'a Trace) -> Self {
         ToPage {
             trace,
             strands: Vec::new(),
+            count: 0,
             builder: None,
             ends: process_ends(trace),
         }
@@ -153,6 +159,7 @@ impl Take for ToPage<'_> {
     fn strand(&mut self, process: usize, strand: &Ended, name: &str) -> anyhow::Result<()> {
         let thread = self.trace.processes()[process].threads().get(strand.thread);
         let tid = thread.map(Thread::tid);
+        self.count += 1;
         self.strands.push(Strand {
             process,
             number: strand.number,
@@ -182,7 +189,7 @@ impl Take for ToPage<'_> {
         let mut known = Known::of(&mut builder, (self.trace, end), names, &part);
         let records = part.records.take();
         let trace = self.trace;
-        let apart = records.pieces().len() >= MANY;
+        let apart = records.pieces().len() >= MANY && self.count >= SCATTERED;
         if apart {
             known.calls_and_runs(&mut builder, part.process, &records)?;
         }
