@@ -132,10 +132,14 @@ class Trace {
     this.nest();
   }
 
-  /** How many lanes are below each run on its thread: the calls and runs that it is within. */
+  /**
+   * How many lanes are below each run on its thread: the calls and runs that it is within; and the
+   * innermost of these runs, or -1.
+   */
   nest() {
     const { runs } = this;
     this.base = new Int32Array(runs.rows);
+    this.within = new Int32Array(runs.rows);
     for (let s = 0; s < this.count; s++) {
       const open = [];
       const end = this.runsOn[s + 1];
@@ -144,6 +148,7 @@ class Trace {
           <= runs.from[i]) open.pop();
         const outer = open.length ? open[open.length - 1] : -1;
         const below = outer < 0 ? 0 : this.base[outer] + 1;
+        this.within[i] = outer;
         const on = outer < 0 ? s : runs.strand[outer];
         this.base[i] = below + (on === runs.strand[i] ? 0 : this.depthAt(on, runs.from[i]));
         open.push(i);

@@ -404,22 +404,24 @@ class Timeline {
     const { runs } = trace;
     const thread = row.strand;
     const end = trace.runsOn[thread + 1];
-    let i = trace.runsOn[thread];
-    const begins = Math.max(first(i, end, (i) => runs.from[i] >= this.from) - 64, i);
-    let drawn = -1;
-    for (i = begins; i < end && runs.from[i] <= this.to; i++) {
+    const low = trace.runsOn[thread];
+    const begins = first(low, end, (i) => runs.from[i] >= this.from);
+    // What began before and goes on: the run before, and what that is within.
+    const before = [];
+    for (let i = begins - 1; i >= low; i = trace.within[i]) before.unshift(i);
+    let drawn = -Infinity;
+    for (let k = -before.length; begins + k < end; k++) {
+      const i = k < 0 ? before[before.length + k] : begins + k;
+      if (runs.from[i] > this.to) break;
       const to = runs.from[i] + runs.time[i];
       if (to < this.from) continue;
       const a = this.x(runs.from[i]);
       const b = this.x(to);
-      if (b - drawn < LEAST) {
-        // Runs within a pixel are one.
-        const next = this.time(drawn + LEAST);
-        const skip = first(i + 1, end, (i) => runs.from[i] >= next);
-        i = Math.max(skip - 1, i);
-        continue;
+      if (b - a < LEAST) {
+        // Short runs within a pixel are one; longer ones may have begun among them.
+        if (a < drawn + LEAST) continue;
+        drawn = a;
       }
-      drawn = b;
       const hue = paint.hueOfGroup[trace.strands.group[runs.strand[i]]];
       const chosen = this.selected && this.selected.type === "run" && this.selected.i === i;
       c.fillStyle = paint.edges[hue];

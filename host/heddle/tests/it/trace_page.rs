@@ -328,6 +328,22 @@ fn a_wait_that_a_destruction_ended_is_where_the_coroutine_was() {
 }
 
 #[test]
+fn a_threads_row_has_what_runs_within_what_it_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    handing_over(directory.path(), &["-O0"]);
+    let mut page = Page::open(&view(directory.path(), &[]));
+    page.visible();
+    let row = "[...document.querySelectorAll('#mirror tbody tr')]
+        .map(row => row.textContent).find(text => text.startsWith('thread app'))";
+    let row = page.browser.evaluate(row);
+    let row = row.as_str().unwrap();
+    for within in ["inner() [resume] 10 ns", "inner() [destroy] 3 ns"] {
+        assert!(row.contains(within), "{within} in {row}");
+    }
+    page.is_clean();
+}
+
+#[test]
 fn times_are_cut_as_other_verbs_cut_them() {
     let directory = tempfile::tempdir().unwrap();
     let program = Program::build(directory.path());
