@@ -155,7 +155,7 @@ long write_marker(long trace) {
 long mark_trace(long trace) {
   // Another process may mark it between two looks.
   for (int look = 0; look < 2; ++look) {
-    const long fd = sys::open_in(trace, kMarkerName, O_RDONLY | O_NONBLOCK);
+    const long fd = sys::open_in(trace, kMarkerName, O_RDONLY);
     if (fd >= 0) {
       const bool ours = is_marker(fd);
       sys::close(fd);

@@ -34,7 +34,8 @@ struct Needed {
 };
 constexpr Needed kNeeded[] = {
     {SYS_rt_sigprocmask, {SIG_BLOCK, 0, 0, 8}},
-    {SYS_openat, {static_cast<std::uint32_t>(AT_FDCWD), 0, O_RDWR | O_CLOEXEC | O_NOFOLLOW}},
+    {SYS_openat,
+     {static_cast<std::uint32_t>(AT_FDCWD), 0, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK}},
     {SYS_openat, {static_cast<std::uint32_t>(AT_FDCWD), 0, O_WRONLY | O_CREAT | O_CLOEXEC, 0600}},
     {SYS_openat,
      {static_cast<std::uint32_t>(AT_FDCWD), 0, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC}},
