@@ -1,6 +1,8 @@
 // faulty HOW NUMBER CALLS: calls work() CALLS times in each of NUMBER threads (`threads`) or
 // forked children (`forks`), or itself (`calls`); prints what came of it, and exits with 7.
 // `resting`: as `threads`, and between their calls and their ends it says so, and waits for a line.
+// `late`: as `calls`, once it has read a line and opened a library.
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +69,10 @@ int main(int count, char** arguments) {
       sum += WEXITSTATUS(status) == 5 ? calls : 0;
     }
   } else {
+    if (strcmp(arguments[1], "late") == 0) {
+      (void)getchar();
+      if (dlopen("libresolv.so.2", RTLD_NOW) == 0) return 5;
+    }
     sum = all();
   }
   printf("%ld calls returned\n", sum);
