@@ -26,8 +26,8 @@ struct Modules {
   Module* known;
   std::uint64_t count, room;
   std::uint64_t scans;
-  bool overlap;  ///< the texts of two known modules overlap modulo 4 GiB, so that 32
-                 ///< bits don't tell an address
+  bool overlap;  ///< the texts of two known modules overlap modulo 4 GiB, so that 32 bits don't
+                 ///< tell an address
   std::uint64_t first_text, first_text_size;  ///< of the module that was loaded first: the program
   std::uint64_t adds, subs;                   ///< the loader's counters at the last complete scan
   std::uint64_t

@@ -289,7 +289,7 @@ bool modules_are_cut(Process& process) {
   const std::uint64_t bytes = __atomic_load_n(&process.modules.bytes, __ATOMIC_ACQUIRE);
   Text path = Text(process.plan_path, sizeof process.plan_path) << process.directory << "/modules";
   if (!path.fits()) return false;
-  const long fd = sys::open_own(process.plan_path, O_RDONLY | O_NONBLOCK);
+  const long fd = sys::open_own(process.plan_path, O_RDONLY);
   if (fd < 0) return fd == -ENOENT;
   struct stat status;
   const long error = arch::syscall(SYS_fstat, fd, &status);

@@ -61,17 +61,22 @@
 	jmp	sparse\name
 .endm
 
-.macro GO_ON form, name, entry, r
-	.ifc	\form, capturing
-	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
-	testq	%rdx, %rdx
-	je	slow\name
+// Stores the enter with its time, and returns to the program.
+.macro STORE_NOW form, name, entry, r
 	STORE_TIMED 0, \entry, \r, .L\form\name\()_timed, slow\name
 	.if \entry
 	RESTORE 0
 	.endif
 	ret
 	SEQUENCE .L\form\name\()_timed, .L\form\name\()_timed_begin, .L\form\name\()_timed_commit, slow\name
+.endm
+
+.macro GO_ON form, name, entry, r
+	.ifc	\form, capturing
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	slow\name
+	STORE_NOW \form, \name, \entry, \r
 	.endif
 	.ifc	\form, sparse_capturing
 	GO_SPARSE \name
@@ -103,12 +108,7 @@
 	je	slow\name
 	cmpq	$0, (%rdx)
 	je	preempted\name
-	STORE_TIMED 0, \entry, \r, .L\form\name\()_timed, slow\name
-	.if \entry
-	RESTORE 0
-	.endif
-	ret
-	SEQUENCE .L\form\name\()_timed, .L\form\name\()_timed_begin, .L\form\name\()_timed_commit, slow\name
+	STORE_NOW \form, \name, \entry, \r
 	.endif
 .endm
 
