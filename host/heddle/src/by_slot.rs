@@ -166,7 +166,7 @@ mod tests {
     fn a_strand_is_found_while_it_lives() {
         let strand = |index| StrandId::of_thread(1, index);
         let mut slots = Slots::default();
-        // Of one piece and of others.
+        // The first three numbers lie in one piece, the others in a piece each.
         let all = [0, 1, TOGETHER - 2, TOGETHER - 1, 5 * TOGETHER];
         for (slot, &index) in all.iter().enumerate() {
             assert_eq!(slots.get(strand(index)), None);

@@ -348,7 +348,7 @@ fn reason(error: i32) -> String {
         // The recorder's, where another directory has the trace's name.
         libc::ESTALE => "the trace was moved".to_owned(),
         libc::ENOMEM => "out of memory, address space or mappings".to_owned(),
-        // Of plans, by the recorder.
+        // The recorder gives these reasons why it got no plan.
         libc::ENODATA => "the list of modules was cut, removed or damaged".to_owned(),
         libc::ESRCH => "heddle record was gone".to_owned(),
         libc::ETIMEDOUT => "heddle record did not answer".to_owned(),

@@ -684,8 +684,8 @@ fn too_little_memory_is_an_error_that_says_what_to_do() {
     record(path, &["sh", "-c", "exit 7"]).code(7);
 }
 
-/// What verbs say of a process with one call of which the header says this: on stderr, and `info`
-/// on stdout.
+/// Writes a process of one call, whose header `header` fills in. Gives what each verb says of it on
+/// standard error, and what `info` prints.
 fn said_of(header: impl FnOnce(&mut ProcessWriter)) -> (Vec<String>, String) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();

@@ -10,8 +10,8 @@ use heddle_trace_file::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// What the trace's addresses need of each module, and which events are passed over as they are
-/// read.
+/// The symbols of each module by which the trace's addresses can be named, and the events that
+/// cannot be read: what is packed has the first and tells of the second.
 ///
 /// # Errors
 /// What reading the events gives.

@@ -29,9 +29,9 @@ pub struct Planning {
 /// What there is to say at the end.
 #[derive(Default)]
 struct Warnings {
-    /// Of patterns that matched nothing in all that was looked at.
+    /// A warning for each pattern that matched nothing in all that was looked at.
     unmatched: Vec<String>,
-    /// Of files that could not be read.
+    /// The files that could not be read, with the reasons.
     unread: Vec<String>,
 }
 

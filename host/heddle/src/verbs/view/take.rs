@@ -51,11 +51,11 @@ struct Known {
 
 /// Where a strand is that does not run.
 struct Found {
-    /// As a text's index.
+    /// The index of the text that says where.
     place: u32,
     /// What it awaits.
     awaits: Option<String>,
-    /// That as a text's index, once a pause has needed it.
+    /// The index of the text that says what it awaits, once a pause has needed it.
     reason: Option<u32>,
 }
 

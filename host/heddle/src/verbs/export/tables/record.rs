@@ -329,7 +329,7 @@ mod tests {
             one.write_small(&mut bytes);
             kinds.push(bytes[before] & small::KIND);
         }
-        // Of each kind, some fit and some do not.
+        // Each kind has records that fit in few bytes, and records that do not.
         kinds.sort_unstable();
         kinds.dedup();
         assert_eq!(kinds, [0, 1, 3, small::CALL, small::PAUSE, small::RUN]);
