@@ -1,7 +1,7 @@
 //! Whatever the bytes are, reading and collecting them ends, without a panic.
 
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
-use heddle_trace_file::{Addr, Nanos, Trace, Why, pack, recover};
+use heddle_trace_file::{Addr, Nanos, Thread, Trace, Why, pack, recover};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -356,6 +356,7 @@ fn a_cut_buffer_costs_what_is_cut() {
         4096,
         4160,
         4200,
+        4096 + 64 + 256,
         1 << 20,
         (1 << 20) + 4096 + 80,
     ] {
@@ -370,7 +371,10 @@ fn a_cut_buffer_costs_what_is_cut() {
         process.finish().unwrap();
         let whole = Trace::open(&path).unwrap();
         let threads = whole.processes()[0].threads();
-        let other: Vec<String> = threads[1].events().map(|it| format!("{it:?}")).collect();
+        let all = |thread: &Thread| -> Vec<String> {
+            thread.events().map(|it| format!("{it:?}")).collect()
+        };
+        let [cut_one, other] = [&threads[0], &threads[1]].map(all);
         let buffers = ["42/buffer-1", "42/buffer-2"].map(|name| path.join(name));
         let bytes = fs::read(&buffers[0]).unwrap();
         assert!(cut == 1 << 20 || cut < bytes.len() || bytes.len() < 1 << 20);
@@ -380,8 +384,17 @@ fn a_cut_buffer_costs_what_is_cut() {
             let trace = Trace::open(&path).unwrap();
             let process = &trace.processes()[0];
             let thread = process.threads().last().unwrap();
-            let events: Vec<String> = thread.events().map(|it| format!("{it:?}")).collect();
-            assert_eq!(events, other, "cut to {cut}, collected: {collected}");
+            assert_eq!(all(thread), other, "cut to {cut}, collected: {collected}");
+            // A cut within a block's records leaves those before it.
+            let left = match process.threads() {
+                [first, _] => all(first)
+                    .iter()
+                    .zip(&cut_one)
+                    .filter(|(a, b)| a == b)
+                    .count(),
+                _ => 0,
+            };
+            assert_eq!(left > 0, cut > 4200, "cut to {cut}: {left} events are left");
             // An empty file is one that nobody has written.
             let said = process.damages().first.is_some() || process.missing_blocks() > 0;
             assert!(said || cut == 0, "cut to {cut}, collected: {collected}");

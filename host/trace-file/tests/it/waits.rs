@@ -114,6 +114,24 @@ fn waits_and_wakes_are_events_with_all_that_they_say() {
     assert_eq!(modules.complete(0x2600, Nanos(20)), None);
 }
 
+#[test]
+fn a_low_half_that_two_modules_have_is_the_first_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = TraceWriter::create(directory.path()).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    for (start, path) in [
+        (0x1_0000_1000, "/bin/app"),
+        (0x7f_0000_0000, "/lib/library"),
+    ] {
+        process.module(start, start + 0x4000, start, None, path);
+    }
+    process.finish().unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    let complete = |low| trace.processes()[0].modules().complete(low, Nanos(20));
+    assert_eq!(complete(0x1600), Some(Addr(0x1_0000_1600)));
+    assert_eq!(complete(0x600), Some(Addr(0x7f_0000_0600)));
+}
+
 fn expected() -> [Object; 3] {
     let holder = |tid, released, sites| heddle_trace_file::Holder {
         tid,

@@ -149,7 +149,8 @@ proptest! {
                 strand, thread: 0, function: what, site: what, enter: from, exit: to, own: 0,
                 depth: 0, open: false, returned: duration % 2 == 0,
             };
-            let run = Run { strand, thread: what, from, to, by: Some(what) };
+            // It ends last, so that the end of all is a run's.
+            let run = Run { strand, thread: what, from, to: to + number, by: Some(what) };
             one.call(call);
             one.run(run);
             // Each worker takes some of the calls, and another one the runs.
