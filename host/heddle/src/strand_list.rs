@@ -80,7 +80,7 @@ impl Makers {
 }
 
 impl Filterable for All {
-    fn had_no_calls(&mut self, strand: &Strand) {
+    fn had_no_calls(&mut self, strand: &Strand, _: Option<Nanos>) {
         let ran_by = strand.resumer.filter(|_| strand.kind == Kind::Coroutine);
         let above = strand.parent.or(ran_by);
         self.left_out.push((strand.id, above));

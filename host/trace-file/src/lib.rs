@@ -88,7 +88,7 @@ pub use values::{
     Field, Kept, MOST_PARTS, Member, Missing, Of, Part, Shape, Shapes, Source, Step, Type, Value,
     Values,
 };
-pub use waits::{Holder, ObjectKind, Wait};
+pub use waits::{Holder, KeptWait, ObjectKind, Wait};
 pub use workers::Workers;
 
 /// The format version that this crate writes, and the newest that it reads.

@@ -221,6 +221,41 @@ impl<'a> Wait<'a> {
     }
 }
 
+/// A wait that is kept when its record is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptWait {
+    kind: ObjectKind,
+    timed: bool,
+    writes: bool,
+    shared: bool,
+    words: Box<[U64]>,
+}
+
+impl From<Wait<'_>> for KeptWait {
+    fn from(wait: Wait<'_>) -> Self {
+        KeptWait {
+            kind: wait.kind,
+            timed: wait.timed,
+            writes: wait.writes,
+            shared: wait.shared,
+            words: wait.words.into(),
+        }
+    }
+}
+
+impl KeptWait {
+    /// The same wait.
+    pub fn wait(&self) -> Wait<'_> {
+        Wait {
+            kind: self.kind,
+            timed: self.timed,
+            writes: self.writes,
+            shared: self.shared,
+            words: &self.words,
+        }
+    }
+}
+
 /// The thread that has an object, or had it last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Holder {

@@ -31,7 +31,8 @@ pub(crate) fn check(model: &Model) -> Result<(), &'static str> {
         let ordered = data.calls.kept.iter().all(|call| call.enter <= call.exit)
             && data.pauses.kept.iter().all(|pause| pause.from <= pause.to)
             && data.runs.kept.iter().all(|run| run.from <= run.to);
-        let within = data.end <= LATEST
+        let within = data.begin <= data.end
+            && data.end <= LATEST
             && data.calls.kept.iter().all(|call| call.exit <= LATEST)
             && data.pauses.kept.iter().all(|pause| pause.to <= LATEST);
         let shifts = [data.calls.shift, data.pauses.shift, data.runs.shift];

@@ -14,7 +14,7 @@ use std::path::Path;
 
 const MAGIC: &[u8; 16] = b"heddle tui index";
 /// Changes with the meaning of what is written.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// Bytes in front of what is written by `postcard`.
 const HEAD: usize = 32;
 /// Larger files are neither written nor read.

@@ -70,6 +70,7 @@ class Trace {
   constructor(head) {
     this.head = head;
     this.end = Math.max(head.end, 1);
+    this.begin = Math.min(head.begin, this.end - 1);
     this.groups = head.groups;
     const t = head.tables;
     this.strands = t.strands;

@@ -28,7 +28,7 @@ class App {
     byId("title").textContent = head.title;
     const when = head.since ? new Date(head.since).toISOString().slice(0, 19).replace("T", " ") : "";
     byId("facts").textContent = [head.command, head.host, when && `${when} UTC`,
-      duration(this.trace.end), plural(all, "strand"), plural(made, "call")]
+      duration(this.trace.end - this.trace.begin), plural(all, "strand"), plural(made, "call")]
       .filter(Boolean).join(" · ");
     const notes = head.notes.slice();
     const { held } = this.trace;
@@ -93,9 +93,10 @@ class App {
   }
 
   all() {
-    const { timeline } = this;
+    const { timeline, trace } = this;
+    const length = trace.end - trace.begin;
     timeline.range = null;
-    timeline.move(-0.01 * this.trace.end, 1.02 * this.trace.end);
+    timeline.move(trace.begin - 0.01 * length, 1.02 * length);
     this.tables.show();
   }
 

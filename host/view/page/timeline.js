@@ -44,14 +44,14 @@ class Timeline {
 
   /** What is shown first: the whole trace; where a filter has kept calls of a part, that part. */
   begin() {
-    const { calls, held, end } = this.trace;
+    const { calls, held, begin, end } = this.trace;
     let [from, to] = [end, 0];
     for (let i = 0; i < calls.rows; i++) {
       from = Math.min(from, calls.from[i]);
       to = Math.max(to, calls.from[i] + calls.time[i]);
     }
-    const part = calls.rows > 0 && !held.calls.count && to - from < end / 4;
-    if (!part) [from, to] = [0, end];
+    const part = calls.rows > 0 && !held.calls.count && to - from < (end - begin) / 4;
+    if (!part) [from, to] = [begin, end];
     const margin = Math.max(to - from, 20) * (part ? 0.05 : 0.01);
     return [from - margin, to + margin];
   }

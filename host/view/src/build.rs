@@ -357,12 +357,14 @@ impl Builder {
             .add(call, call.strand < GROUP, |call| row.of_call(call));
     }
 
-    /// Takes a pause; one that is open lasts until the trace ends, or until `to` if that is before.
+    /// Takes a pause; one that is open lasts until `to`, or, if that is `u64::MAX`, until the trace
+    /// ends.
     /// For so much of it, `called`, its thread ran calls of a signal's handler: they are callees of
     /// the function that waits.
     pub fn pause(&mut self, pause: Pause, called: u64) {
         if pause.open {
-            self.end = self.end.max(pause.from);
+            let known = Some(pause.to).filter(|&to| to < u64::MAX);
+            self.end = self.end.max(known.unwrap_or(pause.from));
             self.open.push((pause, called));
             return;
         }
@@ -451,6 +453,7 @@ impl Builder {
             runs,
             events: self.events,
             more_events: self.more_events,
+            begin: 0,
             end: self.end,
         }
     }

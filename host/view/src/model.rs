@@ -158,8 +158,8 @@ pub struct Pause {
     pub destroyed: bool,
     /// Index, among strands, of the thread that held what it waits for, if it is known.
     pub holder: Option<u32>,
-    /// Index, among strands, of the thread on which it went on.
-    pub thread: u32,
+    /// Index, among strands, of the thread on which it went on, if that is shown.
+    pub thread: Option<u32>,
 }
 
 /// A time during which a fiber or coroutine runs.
@@ -274,6 +274,8 @@ pub struct Data {
     pub events: Vec<Event>,
     /// Events for which there was no room.
     pub more_events: u64,
+    /// When what is shown begins: what was before is beside the point.
+    pub begin: u64,
     /// The end of the trace.
     pub end: u64,
 }

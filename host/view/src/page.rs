@@ -179,7 +179,7 @@ fn pauses(pauses: &[Pause], listed: usize, columns: &mut Columns) {
             ("by", &|pause| place(pause.by, listed)),
             ("destroyed", &|pause| pause.destroyed.into()),
             ("holder", &|pause| place(pause.holder, listed)),
-            ("thread", &|pause| place(Some(pause.thread), listed)),
+            ("thread", &|pause| place(pause.thread, listed)),
         ],
     );
 }
@@ -250,6 +250,7 @@ fn description(data: &Data) -> Map<String, Value> {
         "host": data.head.host,
         "since": data.head.since_1970 / 1_000_000,
         "notes": data.head.notes,
+        "begin": data.begin,
         "end": data.end,
         "processes": processes.collect::<Vec<_>>(),
         "groups": groups.collect::<Vec<_>>(),

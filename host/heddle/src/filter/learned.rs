@@ -30,6 +30,8 @@ pub(super) struct Learned {
     pub long: HashMap<StrandId, Bits>,
     /// Strands of which a call is kept.
     pub strands: HashSet<StrandId>,
+    /// Threads that run these, of those that are asked for, and that have what these wait for.
+    pub beside: HashSet<StrandId>,
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! (`Filtered`) serves all of them, and a verb without a filter gives the engine its own sink.
 
 mod args;
+mod before;
 mod decode;
 mod learned;
 mod left_out;

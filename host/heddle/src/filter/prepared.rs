@@ -16,6 +16,7 @@ use heddle_symbols::without_parameters;
 use heddle_trace_file::{Error, Kinds, Nanos, Place, Process, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
 
 /// The calls of a trace that are kept.
 pub struct Filter<'a> {
@@ -45,6 +46,7 @@ impl<'a> Filter<'a> {
             },
             min_time: args.calls.min_time(),
             range: args.time_range,
+            ends: args.time_range.map_or_else(Vec::new, |_| ends(trace)),
             threads: threads(trace, &args.thread)?,
             learned: None,
         };
@@ -86,6 +88,18 @@ impl<'a> Filter<'a> {
         let range = self.rules.range;
         range.is_none_or(|range| range.has(time))
             && self.rules.takes_thread(place.process, place.thread)
+    }
+
+    /// The threads that these strands ran on, and that had what these waited for.
+    pub fn beside(&self) -> HashSet<StrandId> {
+        let learned = self.rules.learned.as_ref();
+        learned.map_or_else(HashSet::new, |learned| learned.beside.clone())
+    }
+
+    /// The time that the options ask for; without that all.
+    pub fn range(&self) -> Range<Nanos> {
+        let range = self.rules.range;
+        range.map_or(Nanos(0)..Nanos(u64::MAX), |range| range.from..range.to)
     }
 
     /// `sink` behind the filter, for a part of the process with this index.
@@ -208,6 +222,12 @@ fn called(trace: &Trace) -> Result<Vec<BTreeSet<Key>>, Error> {
         keys
     });
     Ok(all.collect())
+}
+
+fn ends(trace: &Trace) -> Vec<Nanos> {
+    let processes = trace.processes().iter();
+    let ends = processes.map(|process| process.last().unwrap_or_default());
+    ends.collect()
 }
 
 fn begin(process: &Process) -> Nanos {

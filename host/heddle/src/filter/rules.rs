@@ -15,6 +15,8 @@ pub struct Rules<'a> {
     pub(super) limits: Limits,
     pub(super) min_time: Option<Nanos>,
     pub(super) range: Option<TimeRange>,
+    /// By process, if there is a time range: when its last event was recorded.
+    pub(super) ends: Vec<Nanos>,
     /// Threads whose calls are kept, by process and index.
     pub(super) threads: Option<Vec<Vec<bool>>>,
     /// What a first walk over the trace found, if there was one.

@@ -3,6 +3,7 @@
 //! The own time of a call that is left out counts as its nearest caller's that is kept, as if it
 //! had no hooks. With a time range, calls and their times are cut to it.
 
+use super::before::{HeldWait, Waits};
 use super::learned::{Bits, Learned};
 use super::left_out::{By, LeftOut};
 use super::open::{Active, Base, Change, Fate, Life, Open};
@@ -14,7 +15,8 @@ use crate::by_slot::BySlot;
 use crate::values::Waiting;
 use heddle_calls::End;
 use heddle_strands::{Call, Decoded, Kind, Sink, Strand, StrandId, StrandSpan};
-use heddle_trace_file::{Callee, Event, EventKind, Nanos};
+use heddle_trace_file::{Callee, Event, EventKind, Nanos, Thread, Wait, Way};
+use rustc_hash::FxHashMap;
 use std::collections::HashSet;
 
 /// A sink that a filter may be before.
@@ -41,14 +43,30 @@ pub trait Filterable: Sink {
     /// A call of the strand began or ended now, and was left out.
     fn left_out(&mut self, _strand: StrandId) {}
 
-    /// The strand lives on behind the time range.
-    fn goes_on(&mut self, strand: &Strand) {
+    /// When the time range begins, the strand is suspended since before, on this thread: that is
+    /// told next.
+    fn ran_on(&mut self, _strand: StrandId, _thread: usize) {}
+
+    /// When the time range begins, the thread waits since before: the event is as if it began now.
+    /// The same of what a strand is about to wait for, or waits for: that is told in front of its
+    /// suspension.
+    fn waits_still(&mut self, _strand: StrandId, _thread: usize, _event: &Event<'_>) {}
+
+    /// The time range ends, before strands end that live on.
+    fn range_ends(&mut self, _at: Nanos) {}
+
+    /// The strand lives on behind the time range, which ends at this time.
+    fn goes_on(&mut self, strand: &Strand, _at: Nanos) {
         self.ended(strand);
     }
 
-    /// The strand has ended, and no call of it is kept.
-    fn had_no_calls(&mut self, strand: &Strand) {
-        self.ended(strand);
+    /// The strand has ended, or lives on behind the time range that ends at `cut`, and no call of
+    /// it is kept.
+    fn had_no_calls(&mut self, strand: &Strand, cut: Option<Nanos>) {
+        match cut {
+            Some(at) => self.goes_on(strand, at),
+            None => self.ended(strand),
+        }
     }
 }
 
@@ -75,6 +93,9 @@ pub struct Filtered<'f, S> {
     long: Option<&'f Bits>,
     /// Nothing is held back for the time range any more.
     begun: bool,
+    /// When the time range begins, or, if it has, ends; `u64::MAX`: it does no more.
+    next: Nanos,
+    waits: Waits,
     turn: u64,
     left_out: LeftOut,
     /// Values whose call comes next: of one that is left out, they are, too.
@@ -86,12 +107,57 @@ pub struct Filtered<'f, S> {
 pub(super) struct Learning {
     pub long: Bits,
     pub strands: HashSet<StrandId>,
+    pub beside: HashSet<StrandId>,
+    /// By strand that lives: the threads that ran it, of those that are asked for, and that had
+    /// what it waited for.
+    threads: FxHashMap<StrandId, Vec<usize>>,
+    /// By the kernel's number: the process's threads.
+    tids: FxHashMap<u32, Vec<usize>>,
+}
+
+impl Learning {
+    fn of(threads: &[Thread]) -> Self {
+        let mut learning = Learning::default();
+        for (index, thread) in threads.iter().enumerate() {
+            learning.tids.entry(thread.tid()).or_default().push(index);
+        }
+        learning
+    }
+
+    /// The strand is shown with this thread.
+    fn with(&mut self, strand: StrandId, thread: usize) {
+        let threads = self.threads.entry(strand).or_default();
+        if !threads.contains(&thread) {
+            threads.push(thread);
+        }
+    }
+
+    /// The strand is shown with whoever had what it waits for.
+    fn waits(&mut self, strand: StrandId, wait: Wait<'_>) {
+        let holder = wait.holder().filter(|holder| !holder.released);
+        let holders = holder.and_then(|holder| self.tids.get(&holder.tid).cloned());
+        for thread in holders.unwrap_or_default() {
+            self.with(strand, thread);
+        }
+    }
+
+    /// The strand has ended, and is shown or not.
+    fn ended(&mut self, strand: StrandId, is_shown: bool) {
+        let threads = self.threads.remove(&strand).unwrap_or_default();
+        if is_shown {
+            self.strands.insert(strand);
+            let threads = threads.into_iter();
+            let threads = threads.map(|thread| StrandId::of_thread(strand.process(), thread));
+            self.beside.extend(threads);
+        }
+    }
 }
 
 /// What is told when the time range begins.
 enum Held {
     Call(Box<Call>),
-    Change(StrandId, Change),
+    Change(StrandId, Change, Option<(u64, Box<[u8]>)>),
+    Wait(HeldWait),
 }
 
 /// The sinks that were behind a filter, and what that left out.
@@ -127,6 +193,9 @@ fn keeps_its_call(kind: &EventKind<'_>) -> bool {
 
 impl<'f, S> Filtered<'f, S> {
     pub(super) fn new(rules: &'f Rules<'f>, process: usize, inner: S) -> Self {
+        let from = rules.range.map_or(Nanos(0), |range| range.from);
+        let begun = from == Nanos(0);
+        let to = rules.range.map_or(Nanos(u64::MAX), |range| range.to);
         Filtered {
             rules,
             process,
@@ -137,7 +206,9 @@ impl<'f, S> Filtered<'f, S> {
             part: None,
             learning: None,
             long: None,
-            begun: rules.range.is_none_or(|range| range.from == Nanos(0)),
+            begun,
+            next: if begun { to } else { from },
+            waits: Waits::default(),
             turn: 0,
             left_out: LeftOut::default(),
             values: Waiting::default(),
@@ -146,7 +217,9 @@ impl<'f, S> Filtered<'f, S> {
 
     pub(super) fn learning(self) -> Self {
         Filtered {
-            learning: Some(Learning::default()),
+            learning: Some(Learning::of(
+                self.rules.trace.processes()[self.process].threads(),
+            )),
             ..self
         }
     }
@@ -212,24 +285,36 @@ impl<'f, S> Filtered<'f, S> {
 }
 
 impl<S: Filterable> Filtered<'_, S> {
-    /// It is `time`: the range may begin.
+    /// It is `time`: the range may begin, or end.
     #[inline]
     fn reach(&mut self, time: Nanos) {
-        if !self.begun {
+        if time >= self.next {
             self.reach_range(time);
         }
     }
 
     #[cold]
     fn reach_range(&mut self, time: Nanos) {
-        let Some(range) = self.rules.range.filter(|range| range.from <= time) else {
+        let Some(range) = self.rules.range else {
             return;
         };
+        if !self.begun {
+            self.begin_range(range);
+        }
+        if time >= range.to && self.next < Nanos(u64::MAX) {
+            self.next = Nanos(u64::MAX);
+            self.inner.range_ends(range.to);
+        }
+    }
+
+    fn begin_range(&mut self, range: TimeRange) {
         self.begun = true;
-        let mut held = Vec::new();
+        self.next = range.to;
+        let mut held: Vec<(u64, Held)> = Vec::new();
+        held.extend(self.waits.take().map(|wait| (wait.turn, Held::Wait(wait))));
         for life in self.lives.each() {
             if let Some((turn, change)) = life.change.take() {
-                held.push((turn, Held::Change(life.id, change)));
+                held.push((turn, Held::Change(life.id, change, life.reason.take())));
             }
         }
         let active = self.lives.each().map(|life| &mut life.active);
@@ -243,17 +328,38 @@ impl<S: Filterable> Filtered<'_, S> {
             }
         }
         held.sort_by_key(|(turn, _)| *turn);
+        fn begun(time: Nanos, kind: EventKind<'_>) -> Event<'_> {
+            let way = Way::default();
+            Event { time, way, kind }
+        }
         for (_, held) in held {
             match held {
                 Held::Call(mut call) => {
                     call.enter = range.from;
                     self.inner.was_open(&call);
                 }
-                Held::Change(strand, Change::Resumed(by, thread)) => {
-                    self.inner.resumed(strand, by, thread, range.from);
+                Held::Change(id, change, reason) => {
+                    let thread = match change {
+                        Change::Resumed(by, thread) => {
+                            self.inner.resumed(id, by, thread, range.from);
+                            thread
+                        }
+                        Change::Suspended(thread) => thread,
+                    };
+                    if let Some((strand, reason)) = &reason {
+                        let strand = *strand;
+                        let event = begun(range.from, EventKind::StrandWaits { strand, reason });
+                        self.inner.waits_still(id, thread, &event);
+                    }
+                    if matches!(change, Change::Suspended(_)) {
+                        self.inner.ran_on(id, thread);
+                        self.inner.suspended(id, thread, range.from);
+                    }
                 }
-                Held::Change(strand, Change::Suspended(thread)) => {
-                    self.inner.suspended(strand, thread, range.from);
+                Held::Wait(wait) => {
+                    self.learn_wait(wait.strand, EventKind::Wait(wait.wait.wait()));
+                    let event = begun(range.from, EventKind::Wait(wait.wait.wait()));
+                    self.inner.waits_still(wait.strand, wait.thread, &event);
                 }
             }
         }
@@ -264,6 +370,9 @@ impl<S: Filterable> Filtered<'_, S> {
         if !self.begun {
             let turn = self.next_turn();
             if let Some(life) = self.lives.of_mut(strand) {
+                if matches!(change, Change::Resumed(..)) {
+                    life.reason = None;
+                }
                 life.change = Some((turn, change));
             }
         } else if self.in_range(time) {
@@ -271,6 +380,36 @@ impl<S: Filterable> Filtered<'_, S> {
                 Change::Resumed(by, thread) => self.inner.resumed(strand, by, thread, time),
                 Change::Suspended(thread) => self.inner.suspended(strand, thread, time),
             }
+        }
+    }
+
+    fn learn_wait(&mut self, strand: StrandId, kind: EventKind<'_>) {
+        if let Some(learning) = &mut self.learning
+            && let EventKind::Wait(wait) = kind
+        {
+            learning.waits(strand, wait);
+        }
+    }
+
+    /// Before the time range: what of the event lasts until that begins.
+    fn hold_back(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
+        match event.kind {
+            EventKind::Wait(wait) => {
+                let turn = self.next_turn();
+                let life = self.lives.of(strand);
+                let open = life.map_or(0, |life| life.active.open.len());
+                self.waits.begin((strand, thread), wait, open, turn);
+            }
+            EventKind::WaitEnded { .. } => self.waits.end(thread),
+            EventKind::StrandWaits {
+                strand: number,
+                reason,
+            } => {
+                if let Some(life) = self.lives.of_mut(strand) {
+                    life.reason = Some((number, reason.into()));
+                }
+            }
+            _ => {}
         }
     }
 
@@ -389,6 +528,11 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
                 life.active.runs = life.id == strand;
             }
         }
+        if self.rules.takes_thread(self.process, thread)
+            && let Some(learning) = &mut self.learning
+        {
+            learning.with(strand, thread);
+        }
         self.change(strand, Change::Resumed(by, thread), time);
     }
 
@@ -501,6 +645,13 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             .at(span.slot)
             .and_then(|life| life.active.open.pop());
         let Some(open) = open else { return };
+        if !self.begun {
+            let left = self
+                .lives
+                .at(span.slot)
+                .map_or(0, |life| life.active.open.len());
+            self.waits.left(span.strand, span.thread, left);
+        }
         let own = span.span.own().0.saturating_add(open.left_out);
         let told = matches!(open.fate, Fate::Told);
         let mut holds = open.holds;
@@ -589,7 +740,13 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
                 top.holds = true;
             }
         }
-        if self.rules.takes_thread(self.process, thread) && self.in_range(event.time) {
+        if !self.rules.takes_thread(self.process, thread) {
+            return;
+        }
+        if !self.begun {
+            self.hold_back(strand, thread, event);
+        } else if self.in_range(event.time) {
+            self.learn_wait(strand, event.kind);
             self.inner.other(strand, thread, event);
         }
     }
@@ -599,17 +756,21 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         self.aside.forget(strand.slot);
         let mut strand = strand.clone();
         strand.calls = calls;
-        if calls == 0 {
-            self.inner.had_no_calls(&strand);
-            return;
-        }
         if let Some(learning) = &mut self.learning {
-            learning.strands.insert(strand.id);
+            learning.ended(strand.id, calls > 0);
         }
-        let end = strand.died().unwrap_or(strand.last);
-        match self.rules.range {
-            Some(range) if end >= range.to => self.inner.goes_on(&strand),
-            _ => self.inner.ended(&strand),
+        // What has not ended may have waited since before the range ends.
+        let cut = self.rules.range.map(|range| range.to).filter(|&to| {
+            let end = strand.died();
+            end.unwrap_or_else(|| self.rules.ends[self.process]) >= to
+        });
+        if let Some(to) = cut {
+            self.reach(to);
+        }
+        match cut {
+            _ if calls == 0 => self.inner.had_no_calls(&strand, cut),
+            Some(to) => self.inner.goes_on(&strand, to),
+            None => self.inner.ended(&strand),
         }
     }
 }
@@ -617,6 +778,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
 impl Learned {
     pub(super) fn add(&mut self, part: Option<StrandId>, learning: Learning) {
         self.strands.extend(learning.strands);
+        self.beside.extend(learning.beside);
         self.long.extend(part.map(|part| (part, learning.long)));
     }
 }

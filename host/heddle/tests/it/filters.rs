@@ -2,12 +2,12 @@
 //! what each verb says of them. Recordings are compared with filters behind them in tests/filter.
 
 use crate::common::{LIBC, Program, abc, heddle};
-use crate::strands::written;
+use crate::strands::{self, written};
 use heddle_trace_file::write::TraceWriter;
 use heddle_trace_file::{Nanos, Switch, SwitchKind};
 use predicates::prelude::*;
 use predicates::str::{contains, ends_with, is_empty};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -488,6 +488,111 @@ fn both_sides_of_a_moment_make_the_whole() {
             }
         }
     }
+}
+
+/// A strand, from and to when it pauses, and why. What has not ended has no end.
+type Pause = (u64, u64, u64, String);
+
+/// `heddle export --format json`: strands, and when they pause.
+fn pauses(path: &Path, options: &[&str]) -> (BTreeSet<u64>, BTreeSet<Pause>) {
+    let export = ["export", "--format", "json", "-o", "-"];
+    let (out, _) = said(path, &[&export[..], options].concat());
+    let rows = out.lines().map(|line| serde_json::from_str(line).unwrap());
+    let rows: Vec<serde_json::Value> = rows.collect();
+    let of = |kind: &'static str| rows.iter().filter(move |row| row["row"] == kind);
+    let number = |row: &serde_json::Value, name: &str| row[name].as_u64().unwrap_or(u64::MAX);
+    let pause = |row: &serde_json::Value| {
+        let times = ["from_ns", "to_ns"].map(|name| number(row, name));
+        let why = format!("{} {}", row["why"], row["for"]);
+        (number(row, "strand"), times[0], times[1], why)
+    };
+    let strands = of("strand").map(|row| number(row, "strand")).collect();
+    (strands, of("pause").map(pause).collect())
+}
+
+/// A coroutine that two threads run in turn, and a fiber that waits for what it says.
+fn taking_turns(path: &Path) {
+    let program = Program::of_tasks(path, strands::SOURCE, &["-g"]);
+    let [main, ramp, body, actor] =
+        program.places([" main", " _Z4leafi", " _Z4bodyv", "leafi.Frame.actor"]);
+    let mut process = program.process(&path.join("heddle.trace"));
+    process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
+    let frame = 0x5581_0010;
+    let mut thread = process.thread(4711, "app");
+    thread
+        .stack(0x7fff_0000, 0x7fff_8000)
+        .enter(100, main, LIBC + 9, 0x7fff_7000)
+        .enter(110, ramp, main + 9, 0x7fff_6f00)
+        .capture(actor, frame, Some(0))
+        .enter(120, actor, ramp + 9, 0x7fff_6e00)
+        .exit(130, actor, 0, 0x7fff_6e00)
+        .exit(140, ramp, 0, 0x7fff_6f00)
+        .strand_made(150, 9)
+        .strand_switch(160, 9)
+        .enter(170, body, LIBC + 5, 0x4_f000)
+        .strand_waits(200, 9, "the door")
+        .strand_switch(210, 0)
+        .capture(actor, frame, Some(4))
+        .enter(500, actor, main + 17, 0x7fff_6f00)
+        .exit(510, actor, 0, 0x7fff_6f00)
+        .strand_switch(600, 9)
+        .exit(620, body, LIBC + 5, 0x4_f000)
+        .strand_end(630, 9)
+        .strand_switch(640, 0)
+        .exit(700, main, 0, 0x7fff_7000)
+        .finish()
+        .unwrap();
+    let mut thread = process.thread(4712, "app");
+    thread
+        .stack(0x7ffe_0000, 0x7ffe_8000)
+        .enter(200, body, LIBC + 9, 0x7ffe_7000)
+        .capture(actor, frame, Some(2))
+        .enter(300, actor, body + 9, 0x7ffe_6f00)
+        .exit(310, actor, 0, 0x7ffe_6f00)
+        .exit(900, body, 0, 0x7ffe_7000)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+}
+
+#[test]
+fn a_time_range_cuts_what_strands_wait() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    taking_turns(path);
+    let (_, whole) = pauses(path, &[]);
+    assert!(
+        whole
+            .iter()
+            .any(|(_, from, to, _)| (*from, *to) == (310, 500)),
+        "{whole:?}"
+    );
+    let mut kinds = BTreeSet::new();
+    for (from, to) in [
+        (0, 205),
+        (125, 205),
+        (140, 300),
+        (150, 299),
+        (220, 290),
+        (250, 450),
+        (320, 400),
+        (320, 505),
+        (400, 610),
+        (505, 800),
+        (210, 900),
+    ] {
+        let (strands, found) = pauses(path, &["--time-range", &format!("{from}ns..{to}ns")]);
+        let cut = whole.iter().filter(|pause| strands.contains(&pause.0));
+        let cut = cut.map(|(strand, begin, end, why)| {
+            let times = (from.max(*begin), to.min(*end));
+            (*strand, times.0, times.1, why.clone())
+        });
+        let cut: BTreeSet<_> = cut.filter(|(_, from, to, _)| from < to).collect();
+        assert_eq!(found, cut, "{from}..{to}");
+        kinds.extend(found.into_iter().map(|(strand, .., why)| (strand, why)));
+    }
+    // The coroutine's, and the fiber's with and without a reason.
+    assert_eq!(kinds.len(), 3, "{kinds:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use predicates::str::contains;
 use std::fs;
 use std::path::Path;
 
-const SOURCE: &str = r"
+pub const SOURCE: &str = r"
 void step() {}
 task leaf(int) { step(); co_await std::suspend_always{}; }
 void body() { step(); }

@@ -374,6 +374,9 @@ impl Picture<'_> {
                 self.strand(by)
             )
         });
+        let on = pause.thread.map_or(String::new(), |thread| {
+            format!(" on {}", self.strand(thread))
+        });
         let holder = pause.holder.map_or(String::new(), |holder| {
             format!("; held by {}", self.strand(holder))
         });
@@ -385,13 +388,12 @@ impl Picture<'_> {
             ),
             some("at ", self.text(pause.place)),
             format!(
-                "{}{by} on {}{holder}",
+                "{}{by}{on}{holder}",
                 if pause.destroyed {
                     "destroyed"
                 } else {
                     "went on"
                 },
-                self.strand(pause.thread)
             ),
         ]
     }

@@ -53,7 +53,8 @@ impl Timeline {
     /// The whole trace, what is of one thread alone being open.
     pub fn new(data: &Data, strands: Option<&Strands>) -> Self {
         let mut timeline = Timeline {
-            span: data.end.max(LEAST),
+            from: data.begin,
+            span: data.end - data.begin,
             known: known(data, strands),
             members: vec![Vec::new(); data.groups.len()],
             ..Timeline::default()
@@ -65,7 +66,8 @@ impl Timeline {
         }
         // There may be nothing for long before the first call.
         let first = data.calls.kept.iter().map(|call| call.enter).min();
-        timeline.cursor = first.unwrap_or(0).min(timeline.span - 1);
+        timeline.cursor = first.unwrap_or(0);
+        timeline.clamp(data);
         let strands = data.strands.iter().zip(0..);
         let threads: Vec<u32> = strands
             .filter(|((strand, _), _)| strand.kind == StrandKind::Thread)

@@ -207,7 +207,7 @@ pub fn timeline() -> Data {
         by: None,
         destroyed: false,
         holder: Some(0),
-        thread: 1,
+        thread: Some(1),
     };
     builder.pause(pause, 0);
     builder.pause(
@@ -219,7 +219,7 @@ pub fn timeline() -> Data {
             why: Why::Suspended,
             holder: None,
             by: Some(0),
-            thread: 0,
+            thread: Some(0),
             ..pause
         },
         0,

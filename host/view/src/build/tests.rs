@@ -124,7 +124,7 @@ proptest! {
                 });
                 builder.pause(Pause {
                     strand, from, to, open: false, why: Why::Lock, reason: 0, place: 0,
-                    function: None, by: None, destroyed: false, holder: None, thread: 0,
+                    function: None, by: None, destroyed: false, holder: None, thread: Some(0),
                 }, 0);
             }
             let data = builder.finish();
@@ -255,7 +255,7 @@ fn a_wait_counts_as_long_as_its_call_is_timed() {
             by: None,
             destroyed: false,
             holder: None,
-            thread: 0,
+            thread: Some(0),
         },
         0,
     );
@@ -282,7 +282,7 @@ fn an_open_wait_lasts_until_its_process_has_ended() {
             by: None,
             destroyed: false,
             holder: None,
-            thread: 0,
+            thread: Some(0),
         };
         builder.pause(wait, 0);
     }
@@ -323,7 +323,7 @@ fn calls_within_a_wait_are_no_part_of_what_its_function_waited() {
         by: None,
         destroyed: false,
         holder: None,
-        thread: 0,
+        thread: Some(0),
     };
     builder.pause(wait, 40);
     let data = builder.finish();

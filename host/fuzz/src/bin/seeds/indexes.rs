@@ -147,7 +147,7 @@ fn timeline() -> heddle_view::Data {
             destroyed: false,
             by: Some(1),
             holder: Some(1),
-            thread: 0,
+            thread: Some(0),
         },
         0,
     );

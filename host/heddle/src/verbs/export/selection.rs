@@ -54,6 +54,14 @@ impl Selection {
         })
     }
 
+    /// With the threads that the filter's strands run on, and that have what these wait for.
+    pub fn with_threads(mut self, filter: Option<&Filter<'_>>) -> Self {
+        if let Some((strands, filter)) = self.with_calls.as_mut().zip(filter) {
+            strands.extend(filter.beside());
+        }
+        self
+    }
+
     /// Whether it is all strands.
     pub fn has_all(&self) -> bool {
         self.numbers.is_none() && self.with_calls.is_none()

@@ -100,13 +100,18 @@ pub fn read_filtered(
     let calls = graph::rows(&found.strands);
     tell(Part::Graph(calls.clone()));
     model.graph = Some(calls);
+    let filter = Filter::new(filter, trace, names)?;
+    let range = filter.as_ref().map(Filter::range);
     let wanted = Wanted {
         selection: Selection::new(trace, &[]),
-        filter: Filter::new(filter, trace, names)?,
+        filter,
         lives: true,
     };
     let spill = spill(trace.path())?;
     let mut page = ToPage::new(trace);
+    if let Some(range) = range {
+        page = page.within(range);
+    }
     tables::read(trace, names, wanted, &spill, &mut page)?;
     let data = page.finish();
     strands::waiting(&mut all, &data);

@@ -43,6 +43,7 @@ fn view(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let mut names = Names::new(&trace).of_length(args.names.names);
     let filter = Filter::new(&args.filter, &trace, &mut names)?;
+    let range = filter.as_ref().map(Filter::range);
     let wanted = Wanted {
         selection: Selection::new(&trace, &[]),
         filter,
@@ -51,7 +52,13 @@ fn view(args: &Args) -> anyhow::Result<ExitCode> {
     let written = destination::write(&output, args.output.is_some(), |beside, out| {
         let spill = Spill::new(beside)?;
         let mut page = ToPage::new(&trace);
+        if let Some(range) = range {
+            page = page.within(range);
+        };
         let (written, decoded) = tables::read(&trace, &mut names, wanted, &spill, &mut page)?;
+        if let Some(left_out) = &written.left_out {
+            page.note(format!("heddle view {left_out}."));
+        }
         heddle_view::page(&page.finish(), out)?;
         Ok((written, decoded))
     })?;

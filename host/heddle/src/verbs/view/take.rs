@@ -18,6 +18,7 @@ use heddle_view::{
 };
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// Makes a page of rows.
@@ -30,16 +31,21 @@ pub struct ToPage<'a> {
     builder: Option<Builder>,
     /// By process: see [`process_ends`].
     ends: Vec<Option<Nanos>>,
+    /// The time that is shown.
+    range: Range<Nanos>,
+    notes: Vec<String>,
 }
 
 /// A part's indices, as the page has them.
 struct Known {
     functions: Vec<u32>,
     sites: Vec<u32>,
-    /// By thread of the process: where its strand is.
-    threads: Vec<u32>,
+    /// By thread of the process: where its strand is, if it is shown.
+    threads: Vec<Option<u32>>,
     /// When the process ended, if that was before the trace did.
     end: Option<u64>,
+    /// When what is shown ends.
+    until: Nanos,
     /// By the kernel's number.
     tids: HashMap<u32, u32>,
     /// Where strands are that do not run: where in `found`.
@@ -75,12 +81,31 @@ impl<'a> ToPage<'a> {
             count: 0,
             builder: None,
             ends: process_ends(trace),
+            range: Nanos(0)..Nanos(u64::MAX),
+            notes: Vec::new(),
         }
+    }
+
+    /// The same, of a part of the time.
+    pub fn within(mut self, range: Range<Nanos>) -> Self {
+        for end in &mut self.ends {
+            end.take_if(|end| *end >= range.end);
+        }
+        self.range = range;
+        self
+    }
+
+    /// Has the page say this, a sentence, beside what is missing in the trace.
+    pub fn note(&mut self, sentence: String) {
+        self.notes.push(sentence);
     }
 
     /// The page.
     pub fn finish(mut self) -> Data {
-        self.builder().finish()
+        let mut data = self.builder().finish();
+        data.begin = self.range.start.0.min(data.end);
+        data.head.notes.append(&mut self.notes);
+        data
     }
 
     /// Adds what is read in pieces of the threads that stand apart.
@@ -172,6 +197,7 @@ impl Take for ToPage<'_> {
             born: strand.born.0,
             died: strand
                 .died
+                .filter(|died| *died < self.range.end)
                 .or_else(|| self.ends.get(process).copied().flatten())
                 .map(|died| died.0),
             running: strand.running.0,
@@ -186,7 +212,12 @@ impl Take for ToPage<'_> {
         let mut builder = self.builder();
         let end = self.ends.get(part.process).copied().flatten();
         let end = end.map(|end| end.0);
-        let mut known = Known::of(&mut builder, (self.trace, end), names, &part);
+        let mut known = Known::of(
+            &mut builder,
+            (self.trace, end, self.range.end),
+            names,
+            &part,
+        );
         let records = part.records.take();
         let trace = self.trace;
         let apart = records.pieces().len() >= MANY && self.count >= SCATTERED;
@@ -207,10 +238,10 @@ impl Take for ToPage<'_> {
 }
 
 impl Known {
-    /// `end`: see [`process_ends`].
+    /// `end`: see [`process_ends`]; `until`: when what is shown ends.
     fn of(
         builder: &mut Builder,
-        (trace, end): (&Trace, Option<u64>),
+        (trace, end, until): (&Trace, Option<u64>, Nanos),
         names: &mut Names<'_>,
         part: &Part<'_>,
     ) -> Self {
@@ -232,16 +263,15 @@ impl Known {
         });
         let sites = sites.collect();
         let recorded = trace.processes()[part.process].threads();
-        let strand = |index: usize| builder.find(part.process, index as u64 + 1).unwrap_or(0);
-        let threads: Vec<u32> = (0..recorded.len()).map(strand).collect();
-        let tids = recorded
-            .iter()
-            .map(Thread::tid)
-            .zip(threads.iter().copied());
+        let strand = |index: usize| builder.find(part.process, index as u64 + 1);
+        let threads: Vec<Option<u32>> = (0..recorded.len()).map(strand).collect();
+        let tids = recorded.iter().map(Thread::tid).zip(&threads);
+        let tids = tids.filter_map(|(tid, strand)| Some((tid, (*strand)?)));
         Known {
             functions,
             sites,
             end,
+            until,
             tids: tids.collect(),
             threads,
             places: FxHashMap::default(),
@@ -299,8 +329,8 @@ impl Known {
         Ok(())
     }
 
-    fn thread(&self, index: u32) -> u32 {
-        self.threads.get(index as usize).copied().unwrap_or(0)
+    fn thread(&self, index: u32) -> Option<u32> {
+        self.threads.get(index as usize).copied().flatten()
     }
 
     fn record(
@@ -351,7 +381,7 @@ impl Known {
     fn shown_run(&self, builder: &Builder, process: usize, run: &record::Run) -> Option<Run> {
         Some(Run {
             strand: builder.find(process, run.strand)?,
-            thread: self.thread(run.thread),
+            thread: self.thread(run.thread)?,
             from: run.from.0,
             to: run.to.0,
             by: run.by.and_then(|by| builder.find(process, by)),
@@ -365,7 +395,7 @@ impl Known {
         let of = |known: &[u32], index: u32| known.get(index as usize).copied().unwrap_or(0);
         Some(Call {
             strand,
-            thread: self.thread(call.thread),
+            thread: self.thread(call.thread).unwrap_or(strand),
             function: of(&self.functions, call.function),
             site: of(&self.sites, call.site),
             enter: call.enter.0,
@@ -433,7 +463,8 @@ impl Known {
                 // The kernel tells of its end after the process's last event.
                 (Some(to), end) => to.0.min(end.max(pause.from.0)),
             },
-            open: pause.to.is_none(),
+            // What a time range cuts goes on behind it.
+            open: pause.to.is_none_or(|to| to == self.until),
             why,
             reason,
             place: found.place,

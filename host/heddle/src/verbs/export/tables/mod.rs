@@ -126,7 +126,13 @@ impl<'a> Decoding<'a> {
         } = wanted;
         let analysis = Analysis::new(trace, names.images());
         selection = selection.with_calls(&analysis, filter.as_mut())?;
-        let whole = whole(trace, names, selection, lives, spill)?;
+        if lives {
+            selection = selection.with_threads(filter.as_ref());
+        }
+        let mut whole = whole(trace, names, selection, lives, spill)?;
+        if let Some(filter) = &filter {
+            whole.range = filter.range();
+        }
         let decoding = Decoding {
             trace,
             whole,
@@ -200,6 +206,7 @@ pub fn whole<'a>(
             true => sched::stretches(trace)?,
             false => None,
         },
+        range: Nanos(0)..Nanos(u64::MAX),
     })
 }
 

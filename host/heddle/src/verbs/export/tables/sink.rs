@@ -19,6 +19,7 @@ use heddle_calls::{End, Functions, Key};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
 use heddle_trace_file::{Addr, Callee, Event, EventKind, Modules, Nanos, Process, Shapes};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What all parts have in common.
@@ -31,6 +32,8 @@ pub struct Whole<'a> {
     pub lives: bool,
     /// When threads were off their processors, if that is known and wanted.
     pub off: Option<Arc<Stretches>>,
+    /// The time that is wanted.
+    pub range: Range<Nanos>,
 }
 
 /// The rows of a part of a process.
@@ -128,6 +131,8 @@ struct Active {
     pause: Option<(Nanos, bool)>,
     /// The calls that its thread made while it waited.
     called: Called,
+    /// How many were open when its thread began to wait.
+    around: usize,
     /// What it is about to wait for, or waits for.
     reason: Option<Box<str>>,
     /// Since when a fiber or coroutine runs, on which thread, and who ran before.
@@ -190,7 +195,10 @@ impl<'a> Rows<'a> {
             lives: BySlot::default(),
             aside: Aside::default(),
             waiting: Waiting::default(),
-            off: whole.off.as_ref().map(|off| Between::new(off, index)),
+            off: whole
+                .off
+                .as_ref()
+                .map(|off| Between::new(off, index).within(whole.range.clone())),
             running: FxHashMap::default(),
             given: FxHashMap::default(),
         }
@@ -310,12 +318,13 @@ impl<'a> Rows<'a> {
         self.turn(id, thread, true);
     }
 
-    /// Where a strand is that does not run since `from`.
-    fn place(&mut self, id: StrandId, from: Nanos) -> Place {
+    /// Where a strand is that does not run since `from`; `within`: so many of its open calls.
+    fn place(&mut self, id: StrandId, from: Nanos, within: Option<usize>) -> Place {
         let Some(life) = self.lives.of(id).filter(|_| self.whole.lives) else {
             return Place::default();
         };
-        let inner = life.active.open.last().copied();
+        let open = within.and_then(|within| life.active.open.get(..within));
+        let inner = open.unwrap_or(&life.active.open).last().copied();
         let site = match life.active.waits {
             Some((_, site)) => Some((site, from)),
             None => life.active.site,
@@ -389,7 +398,7 @@ impl<'a> Rows<'a> {
                 continue;
             }
             let text = sched::why_off(&stretch, call);
-            let place = self.place(id, stretch.from);
+            let place = self.place(id, stretch.from, None);
             let row = self.row(id);
             self.write(&Record::Pause(Pause {
                 strand: row,
@@ -499,6 +508,7 @@ impl<'a> Rows<'a> {
         if let Some(life) = self.lives.of_mut(id) {
             life.active.pause = Some((from, blocked));
             life.active.called = Called::default();
+            life.active.around = life.active.open.len();
         }
     }
 
@@ -512,10 +522,12 @@ impl<'a> Rows<'a> {
         };
         let reason = life.active.reason.take();
         let called = life.active.called.time;
+        // A signal's handler may have calls open within the wait.
+        let within = blocked.then_some(life.active.around);
         let holds = self.whole.lives && life.is_coroutine && !blocked;
         let (place, waits) = match self.whole.lives {
             true => {
-                let place = self.place(id, from);
+                let place = self.place(id, from, within);
                 let life = self.lives.of_mut(id);
                 (place, life.and_then(|life| life.active.waits.take()))
             }
@@ -581,17 +593,18 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn end(&mut self, strand: &Strand, died: Option<Nanos>) {
+    /// The strand has ended; `until`: what it does is cut there. `None`: it goes on.
+    fn end(&mut self, strand: &Strand, until: Option<Nanos>) {
         let thread = self.lives.of(strand.id).map_or(0, |life| life.thread);
         self.turn(strand.id, thread, false);
-        self.end_others(strand, died);
+        self.end_others(strand, until);
         if self.whole.lives {
-            self.ran(strand.id, died.unwrap_or(strand.last));
+            self.ran(strand.id, until.unwrap_or(strand.last));
             self.release(strand.id, None);
         }
-        self.goes_on(strand.id, thread, died, None);
+        self.goes_on(strand.id, thread, until, None);
         if self.whole.lives {
-            if died.is_none() {
+            if until.is_none() {
                 self.is_left(strand);
             }
             self.release(strand.id, None);
@@ -642,7 +655,8 @@ impl Sink for Rows<'_> {
             active: Active {
                 // Until it runs, it is suspended: of a coroutine that is told, as that may be at
                 // once.
-                pause: (strand.kind == Kind::Fiber).then_some((strand.born, false)),
+                pause: (strand.kind == Kind::Fiber)
+                    .then_some((strand.born.max(self.whole.range.start), false)),
                 ..Active::default()
             },
             on: strand.thread() as u32,
@@ -920,7 +934,25 @@ impl Filterable for Rows<'_> {
         self.on_thread(thread, |on| on.left_body(strand));
     }
 
-    fn goes_on(&mut self, strand: &Strand) {
-        self.end(strand, None);
+    fn ran_on(&mut self, id: StrandId, thread: usize) {
+        if let Some(life) = self.lives.of_mut(id) {
+            (life.thread, life.on) = (thread, thread as u32);
+        }
+    }
+
+    fn waits_still(&mut self, id: StrandId, thread: usize, event: &Event<'_>) {
+        self.other(id, thread, event);
+    }
+
+    fn range_ends(&mut self, at: Nanos) {
+        let mut threads: Vec<usize> = self.running.keys().copied().collect();
+        threads.sort_unstable();
+        for thread in threads {
+            self.processor(thread, at, None);
+        }
+    }
+
+    fn goes_on(&mut self, strand: &Strand, at: Nanos) {
+        self.end(strand, Some(at));
     }
 }

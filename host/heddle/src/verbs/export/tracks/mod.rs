@@ -24,7 +24,7 @@ use heddle_calls::Key;
 use heddle_perfetto::{Clock, Sequence};
 use heddle_strands::{Analysis, Decoded, Kind, StrandId};
 use heddle_symbols::Location;
-use heddle_trace_file::{Process, Trace};
+use heddle_trace_file::{Nanos, Process, Trace};
 pub use rows::DEEPEST;
 use rows::{Rows, Whole};
 use std::collections::{HashMap, HashSet};
@@ -75,6 +75,11 @@ pub fn with(
     } = wanted;
     let analysis = Analysis::new(trace, names.images());
     selection = selection.with_calls(&analysis, filter.as_mut())?;
+    let range = filter
+        .as_ref()
+        .map_or(Nanos(0)..Nanos(u64::MAX), Filter::range);
+    let ends = process_ends(trace).into_iter();
+    let ends = ends.map(|end| end.filter(|&end| end < range.end));
     let whole = Whole {
         spill,
         clock: clock(trace),
@@ -84,7 +89,8 @@ pub fn with(
         sequences: sequences(trace),
         shapes: trace.shapes(),
         off: sched::stretches(trace)?,
-        ends: process_ends(trace),
+        ends: ends.collect(),
+        range,
         deepest,
     };
     let processes = trace.processes();

@@ -29,6 +29,7 @@ use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
 use heddle_trace_file::{Addr, Callee, Event, EventKind, Made, Nanos, Process, Shapes};
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Calls that may be open on a track. Perfetto's trace processor drops what begins when 512 slices
@@ -51,8 +52,11 @@ pub struct Whole<'a> {
     pub shapes: &'a Shapes,
     /// When threads were off their processors, if that is known.
     pub off: Option<Arc<Stretches>>,
-    /// By process: when it ended with all its strands, if that was before the trace did.
+    /// By process: when it ended with all its strands, if that was before the range and the trace
+    /// did.
     pub ends: Vec<Option<Nanos>>,
+    /// The time that is wanted.
+    pub range: Range<Nanos>,
     /// Calls that may be open on a track: see [`DEEPEST`].
     pub deepest: u64,
 }
@@ -179,7 +183,10 @@ impl<'a> Rows<'a> {
             within: FxHashMap::default(),
             resumptions: 0,
             waiting: Waiting::default(),
-            off: whole.off.as_ref().map(|off| Between::new(off, index)),
+            off: whole
+                .off
+                .as_ref()
+                .map(|off| Between::new(off, index).within(whole.range.clone())),
         }
     }
 
@@ -302,6 +309,18 @@ impl<'a> Rows<'a> {
             self.keys = functions.map_or_else(Vec::new, |functions| functions.keys().to_vec());
             self.pen.events.rest();
             self.ended.rest();
+        }
+    }
+
+    /// What the strand does that does not call is cut at this time.
+    fn settle(&mut self, strand: &Strand, Nanos(time): Nanos) {
+        let Some(row) = self.rows.at(strand.slot) else {
+            return;
+        };
+        row.settle(&mut self.pen, time);
+        for (_, active) in self.aside.take(strand.slot) {
+            row.active = active;
+            row.settle(&mut self.pen, time);
         }
     }
 
@@ -779,7 +798,26 @@ impl Filterable for Rows<'_> {
         }
     }
 
-    fn goes_on(&mut self, strand: &Strand) {
+    fn ran_on(&mut self, id: StrandId, thread: usize) {
+        if let Some(row) = self.rows.of_mut(id) {
+            (row.thread, row.on) = (thread, thread as u32);
+        }
+    }
+
+    fn waits_still(&mut self, id: StrandId, thread: usize, event: &Event<'_>) {
+        self.other(id, thread, event);
+    }
+
+    fn range_ends(&mut self, at: Nanos) {
+        let mut threads: Vec<usize> = self.running.keys().copied().collect();
+        threads.sort_unstable();
+        for thread in threads {
+            self.processor(thread, at, None);
+        }
+    }
+
+    fn goes_on(&mut self, strand: &Strand, at: Nanos) {
+        self.settle(strand, at);
         self.end(strand, None);
     }
 }

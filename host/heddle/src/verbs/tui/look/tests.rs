@@ -92,7 +92,8 @@ fn write(thread: &mut ThreadWriter, chance: &mut Chance, making: &mut u32) -> u6
     time
 }
 
-/// A trace by chance; every second one says when threads were off their processors.
+/// A trace by chance; every second one says when threads were off their processors, whatever they
+/// did.
 fn trace(seed: u64) -> (tempfile::TempDir, Trace) {
     let mut chance = Chance(seed);
     let directory = tempfile::tempdir().unwrap();
@@ -262,6 +263,110 @@ fn in_pieces(trace: &Trace, bytes: u64) -> Option<(Vec<String>, Vec<String>, Str
     .unwrap();
     let (data, graph) = (model.timeline.unwrap(), model.graph.unwrap());
     Some((said(&data), said_of_graph(&graph), model.strands.unwrap()))
+}
+
+/// The same trace, with stretches in which threads were off their processors and did nothing.
+fn with_stretches(directory: &tempfile::TempDir, trace: Trace, chance: &mut Chance) -> Trace {
+    let mut switches = Vec::new();
+    for thread in trace.processes()[0].threads() {
+        let mut times: Vec<u64> = thread.events().map(|event| event.unwrap().time.0).collect();
+        times.sort_unstable();
+        for between in times.windows(2) {
+            let [from, to] = [between[0] + 1, between[1].saturating_sub(1)];
+            if from < to && chance.below(3) == 0 {
+                let kind = [SwitchKind::Preempted, SwitchKind::Blocks][chance.below(2) as usize];
+                for (time, kind) in [(from, kind), (to, SwitchKind::Runs)] {
+                    switches.push(Switch {
+                        time: Nanos(time),
+                        pid: 1,
+                        tid: thread.tid(),
+                        cpu: thread.tid(),
+                        kind,
+                    });
+                }
+            }
+        }
+    }
+    drop(trace);
+    let writer = TraceWriter::create(directory.path()).unwrap();
+    writer.switches(&switches, Some(1 << 30)).unwrap();
+    Trace::open(directory.path()).unwrap()
+}
+
+/// What is shown behind this filter, by one walk.
+fn filtered(trace: &Trace, arguments: &[&str]) -> Data {
+    #[derive(clap::Parser)]
+    struct Options {
+        #[command(flatten)]
+        filter: FilterArgs,
+    }
+    let arguments = ["look"].iter().chain(arguments);
+    let options = <Options as clap::Parser>::parse_from(arguments);
+    let (mut names, mut model) = (Names::new(trace), Model::default());
+    read_filtered(trace, &mut names, &options.filter, &mut model, |_| ()).unwrap();
+    model.timeline.unwrap()
+}
+
+/// Pauses within this time, cut to it. Why a thread was in the kernel is often known only later.
+fn pauses(data: &Data, from: u64, to: u64) -> Vec<String> {
+    let within = data.pauses.kept.iter().filter_map(|pause| {
+        let (from, to) = (pause.from.max(from), pause.to.min(to));
+        let number = |strand: u32| data.strands[strand as usize].0.number;
+        let text = |index: u32| data.texts[index as usize].clone();
+        let reason = (pause.why != heddle_view::Why::Kernel).then(|| text(pause.reason));
+        let function = pause
+            .function
+            .map(|index| &data.functions[index as usize].0.name);
+        (from < to).then(|| {
+            format!(
+                "{} {from} {to} {:?} {reason:?} {function:?} {} {:?}",
+                number(pause.strand),
+                pause.why,
+                text(pause.place),
+                pause.holder.map(number)
+            )
+        })
+    });
+    let mut all: Vec<String> = within.collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_time_range_cuts_what_threads_wait() {
+    let mut compared = 0;
+    for seed in 0..12 {
+        let mut chance = Chance(seed);
+        let (directory, trace) = trace(2 * seed + 1);
+        let trace = with_stretches(&directory, trace, &mut chance);
+        let whole = filtered(&trace, &["--time-range", "0ns.."]);
+        for _ in 0..20 {
+            let from = chance.below(whole.end - 1);
+            let to = from + 1 + chance.below(whole.end - from - 1);
+            let part = filtered(&trace, &["--time-range", &format!("{from}ns..{to}ns")]);
+            let (found, expected) = (pauses(&part, 0, u64::MAX), pauses(&whole, from, to));
+            // A strand is shown that has a call then.
+            let shown = |line: &&String| {
+                let number: u64 = line.split_once(' ').unwrap().0.parse().unwrap();
+                part.find(0, number).is_some()
+            };
+            let expected: Vec<&String> = expected.iter().filter(shown).collect();
+            let only = |a: &[&String], b: &[&String]| {
+                let only = a.iter().filter(|line| !b.contains(line));
+                only.map(ToString::to_string).collect::<Vec<_>>().join("\n")
+            };
+            let found: Vec<&String> = found.iter().collect();
+            assert!(
+                found == expected,
+                "seed {seed}, {from}..{to}: found\n{}\nexpected\n{}",
+                only(&found, &expected),
+                only(&expected, &found)
+            );
+            assert!(part.end <= to && part.begin <= part.end);
+            compared += found.len();
+        }
+    }
+    assert!(compared > 600, "{compared}");
 }
 
 #[test]
