@@ -6,6 +6,7 @@ use crate::trace_page::{Page, view};
 use crate::viewing::{lines_with, said};
 use heddle_trace_file::write::TraceWriter;
 use heddle_trace_file::{Nanos, Switch, SwitchKind};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// `main` runs a coroutine and sleeps, has it destroyed and sleeps, and returns late.
@@ -35,22 +36,103 @@ fn sleeping(directory: &Path) {
         .finish()
         .unwrap();
     process.finish().unwrap();
-    let switch = |time, kind| Switch {
-        time: Nanos(time),
-        pid: 4711,
-        tid: 4711,
-        cpu: 0,
-        kind,
-    };
     let off = [(35, 125), (155, 245), (295, 385), (400, 490)];
-    let all = off.iter().flat_map(|&(from, to)| {
+    were_off(&path, &off.map(|(from, to)| (4711, from, to)));
+}
+
+/// Threads of the trace were off their processors from and to these times.
+fn were_off(path: &Path, off: &[(u32, u64, u64)]) {
+    let all = off.iter().flat_map(|&(tid, from, to)| {
+        let switch = |time, kind| Switch {
+            time: Nanos(time),
+            pid: 4711,
+            tid,
+            cpu: 0,
+            kind,
+        };
         [
             switch(from, SwitchKind::Blocks),
             switch(to, SwitchKind::Runs),
         ]
     });
-    let trace = TraceWriter::create(&path).unwrap();
+    let trace = TraceWriter::create(path).unwrap();
     trace.switches(&all.collect::<Vec<_>>(), Some(600)).unwrap();
+}
+
+/// Two threads run one coroutine at once: the first has not returned from where it was suspended.
+/// Each sleeps in nap(), and the first also behind it.
+fn overlapping(directory: &Path) {
+    let source = "void nap() {}\ntask co() { nap(); co_return; }\nint main() { co(); }\n";
+    let program = Program::of_tasks(directory, source, &["-O0", "-g"]);
+    let [main, co, nap] = program.places([" main", "cov.Frame.actor", " _Z3napv"]);
+    let path = directory.join("heddle.trace");
+    let mut process = program.process(&path);
+    for (tid, base, index, [begin, naps, wakes, end]) in [
+        (4711, 0x7000, 0, [10, 20, 90, 200]),
+        (4712, 0x9000, 2, [40, 100, 250, 260]),
+    ] {
+        process
+            .thread(tid, "app")
+            .enter(5, main, 0, base + 900)
+            .capture(co, 0x5581_0010, Some(index))
+            .enter(begin, co, main + 9, base + 800)
+            .enter(naps, nap, co + 9, base + 700)
+            .exit(wakes, nap, 0, base + 700)
+            .exit(end, co, 0, base + 800)
+            .exit(300, main, 0, base + 900)
+            .finish()
+            .unwrap();
+    }
+    process.finish().unwrap();
+    were_off(&path, &[(4711, 30, 80), (4712, 105, 240), (4711, 110, 180)]);
+}
+
+#[test]
+fn a_sleep_behind_what_a_filter_keeps_is_on_no_other_activation_s_track() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    overlapping(path);
+    for filter in [
+        &[][..],
+        &["-F", "nap"],
+        &["-N", "main"],
+        &["--hide", "main"],
+    ] {
+        let chrome = ["export", "--format", "chrome", "-o", "-"];
+        let (out, _) = said(path, &[&chrome[..], filter].concat());
+        let read: serde_json::Value = serde_json::from_str(&out).unwrap();
+        // By track: its open slices, and when its latest event was.
+        let mut tracks: BTreeMap<String, (Vec<&serde_json::Value>, u64)> = BTreeMap::new();
+        let mut slept = Vec::new();
+        for event in read["traceEvents"].as_array().unwrap() {
+            let begins = match event["ph"].as_str() {
+                Some("B") => true,
+                Some("E") => false,
+                _ => continue,
+            };
+            let time = (event["ts"].as_f64().unwrap() * 1000.0).round() as u64;
+            let (open, latest) = tracks.entry(event["tid"].to_string()).or_default();
+            assert!(*latest <= time, "{filter:?}: {out}");
+            *latest = time;
+            if begins {
+                open.push(event);
+                continue;
+            }
+            let begun = open.pop().unwrap();
+            let within_nap = open.last().is_some_and(|outer| outer["name"] == "nap()");
+            if begun["name"] == "blocked" && within_nap {
+                slept.push(time - (begun["ts"].as_f64().unwrap() * 1000.0).round() as u64);
+            }
+        }
+        let expected: &[u64] = match filter {
+            ["-N", _] => &[],
+            _ => &[50, 135],
+        };
+        // What is kept of the two activations with -F nap is on one track.
+        let at_once = filter.is_empty() || filter[0] == "--hide";
+        assert_eq!(out.contains("(meanwhile)"), at_once, "{filter:?}: {out}");
+        assert_eq!(slept, expected, "{filter:?}");
+    }
 }
 
 #[test]

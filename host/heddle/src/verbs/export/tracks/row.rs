@@ -16,7 +16,7 @@ pub struct Row {
     /// The activation that is looked at, and its thread.
     pub active: Active,
     pub on: u32,
-    /// How many tracks it has.
+    /// How many tracks it has, as far as something was shown on them.
     pub lanes: u64,
     /// Flows that lead to its next call: of its birth, and of its resumption.
     pub arriving: Vec<u64>,
@@ -108,11 +108,11 @@ impl Row {
     /// Puts what begins on the first of its tracks that is free.
     pub fn take_lane(&mut self, taken: impl Iterator<Item = u64>) {
         self.active.lane = numbers::free_lane(taken);
-        self.lanes = self.lanes.max(self.active.lane + 1);
     }
 
-    /// The number of the track that the activation is on.
-    pub fn track(&self) -> u64 {
+    /// The number of the track that the activation is on, on which something is shown.
+    pub fn track(&mut self) -> u64 {
+        self.lanes = self.lanes.max(self.active.lane + 1);
         numbers::lane(self.id, self.active.lane)
     }
 }

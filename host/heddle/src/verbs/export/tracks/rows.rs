@@ -239,7 +239,7 @@ impl<'a> Rows<'a> {
             flows: &[flow],
             ..Begin::named(Name::Text(text))
         };
-        let track = self.rows.of(strand).map_or(strand.unique(), Row::track);
+        let track = self.rows.of_mut(strand).map_or(strand.unique(), Row::track);
         self.pen.instant(time, track, &what);
     }
 
@@ -361,10 +361,14 @@ impl<'a> Rows<'a> {
             if let Some(slot) = id.and_then(|id| self.rows.slot(id)) {
                 turn_to(&mut self.rows, &mut self.aside, slot, thread, false);
             }
-            let row = id.and_then(|id| self.rows.of(id));
+            let row = id.and_then(|id| self.rows.of_mut(id));
             let Some(row) = row.filter(|row| row.shown && row.active.leaf.is_none()) else {
                 continue;
             };
+            // Of the activation on this thread no call is kept that is open now.
+            if row.kind == Kind::Coroutine && row.on as usize != thread {
+                continue;
+            }
             let text = sched::why_off(&stretch, call);
             let what = Begin {
                 category: numbers::PROCESSOR,
