@@ -56,13 +56,15 @@ class Timeline {
     return [from - margin, to + margin];
   }
 
-  /** The lane in which a pause is drawn: within the calls that are open meanwhile. */
+  /** The lane in which a pause is drawn: within the calls that are open meanwhile, of which a
+      coroutine that is suspended has none. */
   pauseDepth() {
     const { trace, rows } = this;
     this.depthOf = new Int16Array(trace.pauses.rows);
     for (let i = 0; i < trace.pauses.rows; i++) {
       const s = trace.pauses.strand[i];
-      const depth = trace.kind(s) === 2 ? 0 : trace.depthAt(s, trace.pauses.from[i]);
+      const resumable = trace.kind(s) === 2 && trace.pauses.why[i] === 0;
+      const depth = resumable ? 0 : trace.depthAt(s, trace.pauses.from[i]);
       this.depthOf[i] = depth;
       if (trace.kind(s) === 0 && trace.pauses.why[i] === 0) continue;
       rows.depths[s] = Math.max(rows.depths[s], depth + 1);

@@ -136,6 +136,24 @@ fn a_sleep_behind_what_a_filter_keeps_is_on_no_other_activation_s_track() {
 }
 
 #[test]
+fn what_a_coroutine_s_calls_wait_is_no_self_time_of_theirs() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    overlapping(path);
+    let mut page = Page::open(&view(path, &[]));
+    let nap = |rows: Vec<Vec<String>>| {
+        let nap = rows.into_iter().find(|row| row[0] == "nap()");
+        nap.unwrap()[1..5].to_vec()
+    };
+    let whole = nap(page.rows("functions"));
+    assert_eq!(whole, ["2", "35 ns", "185 ns", "220 ns"]);
+    page.rows("strands");
+    page.follow("#body tbody tr", "coroutine co()");
+    page.tab("functions");
+    assert_eq!(nap(page.shown_rows()), whole);
+}
+
+#[test]
 fn a_thread_s_sleep_is_not_the_coroutine_s_that_it_ran_before() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();

@@ -65,6 +65,11 @@ impl Page {
     pub fn rows(&mut self, name: &str) -> Vec<Vec<String>> {
         self.browser.evaluate("heddle.select(null)");
         self.tab(name);
+        self.shown_rows()
+    }
+
+    /// The same of the table that is shown.
+    pub fn shown_rows(&mut self) -> Vec<Vec<String>> {
         let more = "[...document.querySelectorAll('#body button')]
             .filter(button => / more$/.test(button.innerText)).forEach(button => button.click())";
         self.browser.evaluate(more);
