@@ -151,6 +151,16 @@ fn what_a_coroutine_s_calls_wait_is_no_self_time_of_theirs() {
     page.follow("#body tbody tr", "coroutine co()");
     page.tab("functions");
     assert_eq!(nap(page.shown_rows()), whole);
+    // Behind nap() it is no more where that was called.
+    let waits = page.rows("waits");
+    let kernel = waits.iter().filter(|row| row[0].contains("kernel"));
+    let mut places: Vec<[&str; 2]> = kernel.map(|row| [&*row[5], &*row[2]]).collect();
+    places.sort_unstable();
+    let called = "app.cpp:14";
+    assert_eq!(
+        places,
+        [["135 ns", called], ["50 ns", called], ["70 ns", "in co()"]]
+    );
 }
 
 #[test]

@@ -146,6 +146,8 @@ struct Active {
     /// The last call that a coroutine's own code made: where it is suspended, if nothing better
     /// tells.
     site: Option<(Addr, Nanos)>,
+    /// Where that call was made, if it is open and not inlined.
+    within: Option<(Addr, Nanos)>,
     /// Who has what it waits for, and the place where it waits.
     waits: Option<(Option<u32>, Addr)>,
     /// On which of the strand's rows it is: what lies on one row nests.
@@ -318,16 +320,18 @@ impl<'a> Rows<'a> {
         self.turn(id, thread, true);
     }
 
-    /// Where a strand is that does not run since `from`; `within`: so many of its open calls.
-    fn place(&mut self, id: StrandId, from: Nanos, within: Option<usize>) -> Place {
+    /// Where a strand is that does not run since `from`; `blocked`: its thread waits, within so
+    /// many of its open calls.
+    fn place(&mut self, id: StrandId, from: Nanos, blocked: Option<usize>) -> Place {
         let Some(life) = self.lives.of(id).filter(|_| self.whole.lives) else {
             return Place::default();
         };
-        let open = within.and_then(|within| life.active.open.get(..within));
+        let open = blocked.and_then(|within| life.active.open.get(..within));
         let inner = open.unwrap_or(&life.active.open).last().copied();
-        let site = match life.active.waits {
-            Some((_, site)) => Some((site, from)),
-            None => life.active.site,
+        let site = match (life.active.waits, blocked) {
+            (Some((_, site)), _) => Some((site, from)),
+            (None, Some(_)) => life.active.within,
+            (None, None) => life.active.site,
         };
         let site = site.filter(|(site, _)| site.0 != 0);
         Place {
@@ -400,7 +404,7 @@ impl<'a> Rows<'a> {
                 continue;
             }
             let text = sched::why_off(&stretch, call);
-            let place = self.place(id, stretch.from, None);
+            let place = self.place(id, stretch.from, Some(usize::MAX));
             let row = self.row(id);
             self.write(&Record::Pause(Pause {
                 strand: row,
@@ -525,11 +529,11 @@ impl<'a> Rows<'a> {
         let reason = life.active.reason.take();
         let called = life.active.called.time;
         // A signal's handler may have calls open within the wait.
-        let within = blocked.then_some(life.active.around);
+        let around = blocked.then_some(life.active.around);
         let holds = self.whole.lives && life.is_coroutine && !blocked;
         let (place, waits) = match self.whole.lives {
             true => {
-                let place = self.place(id, from, within);
+                let place = self.place(id, from, around);
                 let life = self.lives.of_mut(id);
                 (place, life.and_then(|life| life.active.waits.take()))
             }
@@ -744,9 +748,11 @@ impl Sink for Rows<'_> {
             self.release(call.strand, Some(call).filter(|call| call.body));
             if let Some(life) = self.lives.at(call.slot) {
                 if call.body {
-                    life.active.site = None;
-                } else if life.is_coroutine && life.active.inner == 0 && !call.inlined {
-                    life.active.site = Some((call.caller, call.enter));
+                    (life.active.site, life.active.within) = (None, None);
+                } else if life.is_coroutine && life.active.inner == 0 {
+                    let site = (!call.inlined).then_some((call.caller, call.enter));
+                    life.active.within = site;
+                    life.active.site = site.or(life.active.site);
                 }
                 life.active.inner += usize::from(!call.body);
                 life.active.open.push((call.function, call.enter));
@@ -788,6 +794,9 @@ impl Sink for Rows<'_> {
             if span.span.end != End::Open {
                 life.active.open.pop();
                 life.active.inner -= usize::from(!span.body && life.active.inner > 0);
+                if life.active.inner == 0 {
+                    life.active.within = None;
+                }
             }
         }
         if !self.whole.selection.has(span.strand) {
