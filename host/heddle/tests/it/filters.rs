@@ -556,6 +556,30 @@ fn taking_turns(path: &Path) {
 }
 
 #[test]
+fn replay_says_so_where_a_wait_began_before_what_is_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = TraceWriter::create(&directory.path().join("heddle.trace")).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    let mut thread = process.thread(42, "app");
+    thread.wait(20, (1, 0x5000, 0), 0x1200, (0, 0));
+    thread.wait_ended(70, 0, 0).finish().unwrap();
+    process.finish().unwrap();
+    for (options, said_of_it) in [
+        (&[][..], "after 50 ns"),
+        (
+            &["--time-range", "30ns.."],
+            "after a wait whose beginning is not there",
+        ),
+    ] {
+        for format in ["text", "tree"] {
+            let replay = ["replay", "--format", format];
+            let (out, _) = said(directory.path(), &[&replay[..], options].concat());
+            assert!(out.contains(said_of_it), "{format} {options:?}: {out}");
+        }
+    }
+}
+
+#[test]
 fn a_time_range_cuts_what_strands_wait() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();

@@ -64,9 +64,11 @@ impl<'a> WaitLines<'a> {
             }
             EventKind::WaitEnded { error, .. } => {
                 let begun = self.begun.get_mut(&of_thread).and_then(Vec::pop);
-                let took = begun.map_or(String::new(), |begun| {
-                    format!("after {}", event.time - begun)
-                });
+                let took = match begun {
+                    Some(begun) => format!("after {}", event.time - begun),
+                    // It began before the time that is shown, or that was kept.
+                    None => "after a wait whose beginning is not there".to_owned(),
+                };
                 let how = match error {
                     0 | -1 => "",
                     libc::ETIMEDOUT => ": time-out",
