@@ -318,7 +318,49 @@ mod tests {
         let calls = (0..256).map(|by| Record::Call(call(by)));
         let pauses = (0..256).map(|by| Record::Pause(pause(by)));
         let runs = (0..12).map(|by| Record::Run(run(by)));
-        calls.chain(pauses).chain(runs).collect()
+        calls.chain(pauses).chain(runs).chain(distinct()).collect()
+    }
+
+    /// What fits in few bytes, no two of its numbers being the same.
+    fn distinct() -> [Record<'static>; 3] {
+        let call = Call {
+            strand: 1,
+            thread: 2,
+            function: 3,
+            site: 4,
+            inlined: false,
+            enter: Nanos(1000),
+            exit: Nanos(1500),
+            own: Nanos(200),
+            depth: 5,
+            end: ENDS[0],
+            values: Vec::new(),
+        };
+        let pause = Pause {
+            strand: 6,
+            thread: 7,
+            from: Nanos(2000),
+            to: Some(Nanos(2700)),
+            blocked: false,
+            reason: "",
+            by: Some(8),
+            holder: None,
+            place: Place {
+                function: Some(9),
+                site: Some(10),
+                index: Some(12),
+            },
+            called: Nanos(0),
+            destroyed: false,
+        };
+        let run = Run {
+            strand: 13,
+            thread: 14,
+            from: Nanos(3000),
+            to: Nanos(3900),
+            by: Some(15),
+        };
+        [Record::Call(call), Record::Pause(pause), Record::Run(run)]
     }
 
     #[test]
@@ -338,5 +380,11 @@ mod tests {
             assert_eq!(Record::read(&mut rest), Some(one));
         }
         assert_eq!(Record::read(&mut rest), None);
+        for one in distinct() {
+            let (mut small, mut large) = (Vec::new(), Vec::new());
+            one.write_small(&mut small);
+            one.write(&mut large);
+            assert!(small.len() < large.len(), "{one:?}");
+        }
     }
 }
