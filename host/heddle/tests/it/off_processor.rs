@@ -61,7 +61,7 @@ fn were_off(path: &Path, off: &[(u32, u64, u64)]) {
 
 /// Two threads run one coroutine at once: the first has not returned from where it was suspended.
 /// Each sleeps in nap(), and the first also behind it.
-fn overlapping(directory: &Path) {
+pub fn overlapping(directory: &Path) {
     let source = "void nap() {}\ntask co() { nap(); co_return; }\nint main() { co(); }\n";
     let program = Program::of_tasks(directory, source, &["-O0", "-g"]);
     let [main, co, nap] = program.places([" main", "cov.Frame.actor", " _Z3napv"]);

@@ -1,6 +1,7 @@
 //! `heddle tui` on a terminal of its own: what is on the screen, and how it leaves the terminal.
 
 use crate::common::{LIBC, Program, heddle, not_ended};
+use crate::off_processor::overlapping;
 use crate::page_ends::child_that_returns;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -329,6 +330,21 @@ fn strands_of_a_process_that_ended_before_the_trace_did_not_live_on() {
     let lived = ["#4711/1", "#4712/1"].map(of);
     // The trace ends with the exit of the first.
     assert_eq!(lived, [false, false], "{text}");
+    session.press("q");
+    assert_eq!(session.end().code(), Some(0));
+}
+
+#[test]
+fn a_further_row_s_strand_is_not_its_own_maker() {
+    let directory = tempfile::tempdir().unwrap();
+    overlapping(directory.path());
+    let mut session = Session::new(directory.path(), &[], (120, 24), "true");
+    session.see("on 3 strands");
+    session.press("4");
+    session.see("coroutine #3");
+    session.press("G");
+    let text = session.see("(meanwhile): elapsed");
+    assert!(!text.contains("(meanwhile), made by"), "{text}");
     session.press("q");
     assert_eq!(session.end().code(), Some(0));
 }

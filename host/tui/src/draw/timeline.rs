@@ -416,7 +416,9 @@ impl Picture<'_> {
         match what {
             What::Strand(index) | What::Calls(index, _) => {
                 let (strand, _) = &self.data.strands[index as usize];
-                let parent = strand.parent.map_or(String::new(), |parent| {
+                // A further row's strand is its own.
+                let maker = strand.parent.filter(|_| !strand.is_further());
+                let parent = maker.map_or(String::new(), |parent| {
                     let key = StrandKey {
                         process: strand.process as u32,
                         number: parent,
