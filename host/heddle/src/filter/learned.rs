@@ -2,6 +2,8 @@
 //! calls: only their ends tell. The engine gives the same calls in the same order both times.
 
 use heddle_strands::StrandId;
+use heddle_trace_file::{Thread, Wait};
+use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
 
 /// A bit for each call of a part of the trace, in the order of their enters.
@@ -32,6 +34,65 @@ pub(super) struct Learned {
     pub strands: HashSet<StrandId>,
     /// Threads that run these, of those that are asked for, and that have what these wait for.
     pub beside: HashSet<StrandId>,
+}
+
+impl Learned {
+    pub fn add(&mut self, part: Option<StrandId>, learning: Learning) {
+        self.strands.extend(learning.strands);
+        self.beside.extend(learning.beside);
+        self.long.extend(part.map(|part| (part, learning.long)));
+    }
+}
+
+/// The same of one part of the trace, while it is walked.
+#[derive(Default)]
+pub(super) struct Learning {
+    pub long: Bits,
+    pub strands: HashSet<StrandId>,
+    pub beside: HashSet<StrandId>,
+    /// By strand that lives: the threads that ran it, of those that are asked for, and that had
+    /// what it waited for.
+    threads: FxHashMap<StrandId, Vec<usize>>,
+    /// By the kernel's number: the process's threads.
+    tids: FxHashMap<u32, Vec<usize>>,
+}
+
+impl Learning {
+    pub fn of(threads: &[Thread]) -> Self {
+        let mut learning = Learning::default();
+        for (index, thread) in threads.iter().enumerate() {
+            learning.tids.entry(thread.tid()).or_default().push(index);
+        }
+        learning
+    }
+
+    /// The strand is shown with this thread.
+    pub fn with(&mut self, strand: StrandId, thread: usize) {
+        let threads = self.threads.entry(strand).or_default();
+        if !threads.contains(&thread) {
+            threads.push(thread);
+        }
+    }
+
+    /// The strand is shown with whoever had what it waits for.
+    pub fn waits(&mut self, strand: StrandId, wait: Wait<'_>) {
+        let holder = wait.holder().filter(|holder| !holder.released);
+        let holders = holder.and_then(|holder| self.tids.get(&holder.tid).cloned());
+        for thread in holders.unwrap_or_default() {
+            self.with(strand, thread);
+        }
+    }
+
+    /// The strand has ended, and is shown or not.
+    pub fn ended(&mut self, strand: StrandId, is_shown: bool) {
+        let threads = self.threads.remove(&strand).unwrap_or_default();
+        if is_shown {
+            self.strands.insert(strand);
+            let threads = threads.into_iter();
+            let threads = threads.map(|thread| StrandId::of_thread(strand.process(), thread));
+            self.beside.extend(threads);
+        }
+    }
 }
 
 #[cfg(test)]

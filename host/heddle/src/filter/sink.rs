@@ -4,7 +4,7 @@
 //! had no hooks. With a time range, calls and their times are cut to it.
 
 use super::before::{HeldWait, Waits};
-use super::learned::{Bits, Learned};
+use super::learned::{Bits, Learning};
 use super::left_out::{By, LeftOut};
 use super::open::{Active, Base, Change, Fate, Life, Open};
 use super::range::TimeRange;
@@ -15,9 +15,7 @@ use crate::by_slot::BySlot;
 use crate::values::Waiting;
 use heddle_calls::End;
 use heddle_strands::{Call, Decoded, Kind, Sink, Strand, StrandId, StrandSpan};
-use heddle_trace_file::{Callee, Event, EventKind, Nanos, Thread, Wait, Way};
-use rustc_hash::FxHashMap;
-use std::collections::HashSet;
+use heddle_trace_file::{Callee, Event, EventKind, Nanos, Way};
 
 /// A sink that a filter may be before.
 pub trait Filterable: Sink {
@@ -100,57 +98,6 @@ pub struct Filtered<'f, S> {
     left_out: LeftOut,
     /// Values whose call comes next: of one that is left out, they are, too.
     values: Waiting,
-}
-
-/// See [`Learned`], of one part of the trace.
-#[derive(Default)]
-pub(super) struct Learning {
-    pub long: Bits,
-    pub strands: HashSet<StrandId>,
-    pub beside: HashSet<StrandId>,
-    /// By strand that lives: the threads that ran it, of those that are asked for, and that had
-    /// what it waited for.
-    threads: FxHashMap<StrandId, Vec<usize>>,
-    /// By the kernel's number: the process's threads.
-    tids: FxHashMap<u32, Vec<usize>>,
-}
-
-impl Learning {
-    fn of(threads: &[Thread]) -> Self {
-        let mut learning = Learning::default();
-        for (index, thread) in threads.iter().enumerate() {
-            learning.tids.entry(thread.tid()).or_default().push(index);
-        }
-        learning
-    }
-
-    /// The strand is shown with this thread.
-    fn with(&mut self, strand: StrandId, thread: usize) {
-        let threads = self.threads.entry(strand).or_default();
-        if !threads.contains(&thread) {
-            threads.push(thread);
-        }
-    }
-
-    /// The strand is shown with whoever had what it waits for.
-    fn waits(&mut self, strand: StrandId, wait: Wait<'_>) {
-        let holder = wait.holder().filter(|holder| !holder.released);
-        let holders = holder.and_then(|holder| self.tids.get(&holder.tid).cloned());
-        for thread in holders.unwrap_or_default() {
-            self.with(strand, thread);
-        }
-    }
-
-    /// The strand has ended, and is shown or not.
-    fn ended(&mut self, strand: StrandId, is_shown: bool) {
-        let threads = self.threads.remove(&strand).unwrap_or_default();
-        if is_shown {
-            self.strands.insert(strand);
-            let threads = threads.into_iter();
-            let threads = threads.map(|thread| StrandId::of_thread(strand.process(), thread));
-            self.beside.extend(threads);
-        }
-    }
 }
 
 /// What is told when the time range begins.
@@ -772,13 +719,5 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             Some(to) => self.inner.goes_on(&strand, to),
             None => self.inner.ended(&strand),
         }
-    }
-}
-
-impl Learned {
-    pub(super) fn add(&mut self, part: Option<StrandId>, learning: Learning) {
-        self.strands.extend(learning.strands);
-        self.beside.extend(learning.beside);
-        self.long.extend(part.map(|part| (part, learning.long)));
     }
 }
