@@ -2,9 +2,12 @@
 //! calls: only their ends tell. The engine gives the same calls in the same order both times.
 
 use heddle_strands::StrandId;
-use heddle_trace_file::{Thread, Wait};
+use heddle_trace_file::Wait;
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
+
+/// The threads of a process, by the kernel's number.
+pub(super) type Tids = FxHashMap<u32, Vec<usize>>;
 
 /// A bit for each call of a part of the trace, in the order of their enters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,19 +56,9 @@ pub(super) struct Learning {
     /// By strand that lives: the threads that ran it, of those that are asked for, and that had
     /// what it waited for.
     threads: FxHashMap<StrandId, Vec<usize>>,
-    /// By the kernel's number: the process's threads.
-    tids: FxHashMap<u32, Vec<usize>>,
 }
 
 impl Learning {
-    pub fn of(threads: &[Thread]) -> Self {
-        let mut learning = Learning::default();
-        for (index, thread) in threads.iter().enumerate() {
-            learning.tids.entry(thread.tid()).or_default().push(index);
-        }
-        learning
-    }
-
     /// The strand is shown with this thread.
     pub fn with(&mut self, strand: StrandId, thread: usize) {
         let threads = self.threads.entry(strand).or_default();
@@ -74,11 +67,11 @@ impl Learning {
         }
     }
 
-    /// The strand is shown with whoever had what it waits for.
-    pub fn waits(&mut self, strand: StrandId, wait: Wait<'_>) {
+    /// The strand is shown with whoever had what it waits for; `tids`: the process's threads.
+    pub fn waits(&mut self, strand: StrandId, wait: Wait<'_>, tids: &Tids) {
         let holder = wait.holder().filter(|holder| !holder.released);
-        let holders = holder.and_then(|holder| self.tids.get(&holder.tid).cloned());
-        for thread in holders.unwrap_or_default() {
+        let holders = holder.and_then(|holder| tids.get(&holder.tid));
+        for &thread in holders.into_iter().flatten() {
             self.with(strand, thread);
         }
     }

@@ -1,6 +1,6 @@
 //! What the options mean for a trace: names are looked up once for each function.
 
-use super::learned::Learned;
+use super::learned::{Learned, Tids};
 use super::left_out::By;
 use super::mine::{Mine, Sources};
 use super::rules::Rules;
@@ -48,6 +48,7 @@ impl<'a> Filter<'a> {
             range: args.time_range,
             ends: args.time_range.map_or_else(Vec::new, |_| ends(trace)),
             threads: threads(trace, &args.thread)?,
+            tids: tids(trace),
             learned: None,
         };
         if !patterns.is_empty() || !args.hide.is_empty() || !args.mine.is_empty() {
@@ -222,6 +223,17 @@ fn called(trace: &Trace) -> Result<Vec<BTreeSet<Key>>, Error> {
         keys
     });
     Ok(all.collect())
+}
+
+fn tids(trace: &Trace) -> Vec<Tids> {
+    let of = |process: &Process| {
+        let mut tids = Tids::default();
+        for (index, thread) in process.threads().iter().enumerate() {
+            tids.entry(thread.tid()).or_default().push(index);
+        }
+        tids
+    };
+    trace.processes().iter().map(of).collect()
 }
 
 fn ends(trace: &Trace) -> Vec<Nanos> {

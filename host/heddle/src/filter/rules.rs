@@ -1,6 +1,6 @@
 //! What a filter asks of a call.
 
-use super::learned::Learned;
+use super::learned::{Learned, Tids};
 use super::range::TimeRange;
 use super::verdict::{Limits, Meant};
 use heddle_calls::Key;
@@ -19,6 +19,8 @@ pub struct Rules<'a> {
     pub(super) ends: Vec<Nanos>,
     /// Threads whose calls are kept, by process and index.
     pub(super) threads: Option<Vec<Vec<bool>>>,
+    /// By process.
+    pub(super) tids: Vec<Tids>,
     /// What a first walk over the trace found, if there was one.
     pub(super) learned: Option<Learned>,
 }

@@ -164,9 +164,7 @@ impl<'f, S> Filtered<'f, S> {
 
     pub(super) fn learning(self) -> Self {
         Filtered {
-            learning: Some(Learning::of(
-                self.rules.trace.processes()[self.process].threads(),
-            )),
+            learning: Some(Learning::default()),
             ..self
         }
     }
@@ -334,7 +332,7 @@ impl<S: Filterable> Filtered<'_, S> {
         if let Some(learning) = &mut self.learning
             && let EventKind::Wait(wait) = kind
         {
-            learning.waits(strand, wait);
+            learning.waits(strand, wait, &self.rules.tids[self.process]);
         }
     }
 
