@@ -1,7 +1,7 @@
 //! What can be wrong with a trace: always which file, at which offset, and what was expected.
 
-use crate::Damage;
-use libc::{EIO, ENODATA};
+use crate::{Damage, Lack};
+use libc::{EACCES, EIO, ENODATA, ENODEV, ENXIO, EPERM};
 use std::path::{Path, PathBuf};
 
 /// Why a trace cannot be read.
@@ -108,6 +108,14 @@ impl Error {
         let (path, found) = match self {
             Error::Damaged { path, offset, what } => return Ok(Damage { path, offset, what }),
             Error::Newer { path, found } | Error::Older { path, found } => (path, found),
+            Error::Io { path, cause } if is_of_file(&cause) => {
+                let what = format!("it cannot be read: {}", in_words(&cause));
+                return Ok(Damage {
+                    path,
+                    offset: 0,
+                    what,
+                });
+            }
             other => return Err(other),
         };
         let (oldest, newest) = (crate::OLDEST, crate::VERSION);
@@ -118,6 +126,17 @@ impl Error {
                 "version {found} of the format; this heddle reads versions {oldest} to {newest}"
             ),
         })
+    }
+
+    /// The same of a file that is read whole, or not at all; `follows` says what is not known then.
+    pub(crate) fn lack(self, follows: &str) -> Result<Lack, Self> {
+        match self {
+            Error::Io { path, cause } if is_of_file(&cause) => Ok(Lack {
+                path,
+                what: format!("cannot be read ({}): {follows}", in_words(&cause)),
+            }),
+            other => Ok(Lack::of(other.of_one_file()?, follows)),
+        }
     }
 
     /// The same, but that files below `from` are called by the names that they have below `to`.
@@ -167,6 +186,12 @@ pub fn in_words(error: &std::io::Error) -> String {
     }
 }
 
+/// Whether this is for what one file is, or lies on: others can be read.
+fn is_of_file(cause: &std::io::Error) -> bool {
+    let number = cause.raw_os_error();
+    number.is_some_and(|number| [EACCES, EPERM, EIO, ENXIO, ENODEV].contains(&number))
+}
+
 /// What lies below `from` by the name that it has below `to`.
 pub(crate) fn renamed(path: &Path, from: &Path, to: &Path) -> PathBuf {
     match path.strip_prefix(from) {
@@ -179,6 +204,20 @@ pub(crate) fn renamed(path: &Path, from: &Path, to: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_may_not_be_read_costs_that_file() {
+        let of = |number| {
+            let cause = std::io::Error::from_raw_os_error(number);
+            let path = "trace/42/process".into();
+            Error::Io { path, cause }.lack("that is not known")
+        };
+        let lack = of(EACCES).map(|lack| lack.to_string());
+        let said = "trace/42/process cannot be read (Permission denied): that is not known";
+        assert_eq!(lack.unwrap(), said);
+        // What no file can help with.
+        assert!(of(libc::EMFILE).is_err());
+    }
 
     #[test]
     fn the_system_s_reason_is_in_words_alone() {

@@ -35,6 +35,10 @@ pub fn open(path: &Path) -> Result<File, Error> {
         Err(Error::Io { cause, .. }) if cause.raw_os_error() == Some(libc::ELOOP) => {
             Err(Error::damaged(path, 0, "expected a file, found a link"))
         }
+        // A socket.
+        Err(Error::Io { cause, .. }) if cause.raw_os_error() == Some(libc::ENXIO) => {
+            Err(Error::damaged(path, 0, "expected a regular file"))
+        }
         other => other,
     }
 }

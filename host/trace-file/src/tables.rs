@@ -37,12 +37,12 @@ pub fn read(
                 Ok(false) => match add(&path) {
                     Ok(()) => continue,
                     Err(error) => {
-                        lacks.push(Lack::of(error.of_one_file()?, follows));
+                        lacks.push(error.lack(follows)?);
                         continue;
                     }
                 },
                 Err(error) => {
-                    lacks.push(Lack::of(error.of_one_file()?, follows));
+                    lacks.push(error.lack(follows)?);
                     continue;
                 }
             }

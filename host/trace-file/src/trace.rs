@@ -1,7 +1,7 @@
 //! A trace: a directory, or a packed file.
 
 use crate::alive::alive;
-use crate::clock::TimeLine;
+use crate::clock::{ClockKind, TimeLine};
 use crate::error::renamed;
 use crate::file::{MOST_VERSIONS, Mapped, open, text_of, unborn};
 use crate::layout::ProcessHeader;
@@ -81,7 +81,7 @@ pub(crate) fn text_or_lack(
     lacks: &mut Vec<Lack>,
 ) -> Result<Option<Vec<u8>>, Error> {
     text_of(path).or_else(|error| {
-        lacks.push(Lack::of(error.of_one_file()?, follows));
+        lacks.push(error.lack(follows)?);
         Ok(None)
     })
 }
@@ -177,37 +177,17 @@ impl Trace {
         let shapes = Arc::new(shapes_of(path, &mut lacks)?);
         let mut found = images(path, &mut lacks)?;
         found.sort_by_key(|(head, _)| (head.first.ticks, head.pid, head.image));
-        let Some(first) = found.first().map(|(head, _)| head.clone()) else {
+        if found.is_empty() {
             return Err(match lacks.into_iter().next() {
                 Some(Lack { path, what }) => Error::damaged(&path, 0, what),
                 None => Error::Empty(path.to_owned()),
             });
-        };
-        // Their times cannot be compared.
-        found.retain(|(head, directory)| {
-            let same = head.clock == first.clock;
-            if !same {
-                let damage = Damage {
-                    path: directory.join("process"),
-                    offset: 24,
-                    what: format!(
-                        "clock {:?}, but the trace's first process has {:?}",
-                        head.clock, first.clock
-                    ),
-                };
-                lacks.push(Lack::of(damage, NOTHING_READ));
-            }
-            same
-        });
+        }
+        one_clock(&mut found, &mut lacks);
+        let rate = rate_of(&mut found, &mut lacks)?;
         let heads: Vec<Head> = found.iter().map(|(head, _)| head.clone()).collect();
+        let first = heads[0].clone();
         let switches = switches::open(path, heads.iter().any(|it| it.asked.switches), &mut lacks)?;
-        let rate = rate(&heads, &first).ok_or_else(|| {
-            Error::damaged(
-                &found[0].1.join("process"),
-                32,
-                "neither the stamps nor ticks_per_second say how fast the clock runs",
-            )
-        })?;
         let line = TimeLine {
             start: first.first.ticks,
             rate,
@@ -573,10 +553,60 @@ pub(crate) fn images(path: &Path, lacks: &mut Vec<Lack>) -> Result<Vec<(Head, Pa
         return Err(damaged.swap_remove(0));
     }
     for error in damaged {
-        lacks.push(Lack::of(error.of_one_file()?, NOTHING_READ));
+        lacks.push(error.lack(NOTHING_READ)?);
     }
     lacks.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
+}
+
+/// Leaves the processes whose times can be compared: those with the clock that most of them have.
+fn one_clock(found: &mut Vec<(Head, PathBuf)>, lacks: &mut Vec<Lack>) {
+    let with = |clock| found.iter().filter(|(head, _)| head.clock == clock).count();
+    let clocks = [ClockKind::Tsc, ClockKind::MonotonicRaw].map(|clock| (with(clock), clock));
+    let of_first = found[0].0.clock;
+    let most = clocks
+        .iter()
+        .max_by_key(|&&(count, clock)| (count, clock == of_first));
+    let right = most.map_or(of_first, |(_, clock)| *clock);
+    let tie = clocks[0].0 == clocks[1].0;
+    found.retain(|(head, directory)| {
+        let others = match tie {
+            false => format!("{right:?}, as most processes of the trace have"),
+            true => format!("{right:?}, which the first process has; which is right is not known"),
+        };
+        let damage = Damage {
+            path: directory.join("process"),
+            offset: offset_of!(ProcessHeader, clock) as u64,
+            what: format!("clock {:?}; expected {others}", head.clock),
+        };
+        if head.clock != right {
+            lacks.push(Lack::of(damage, NOTHING_READ));
+        }
+        head.clock == right
+    });
+}
+
+/// How fast the clock ran. A first process that contradicts the others in that is left out.
+fn rate_of(found: &mut Vec<(Head, PathBuf)>, lacks: &mut Vec<Lack>) -> Result<Rate, Error> {
+    let mut damaged = Vec::new();
+    loop {
+        let heads: Vec<Head> = found.iter().map(|(head, _)| head.clone()).collect();
+        let (head, directory) = &found[0];
+        if let Some(rate) = rate(&heads, head) {
+            let lack = |damage| Lack::of(damage, NOTHING_READ);
+            lacks.extend(damaged.into_iter().map(lack));
+            return Ok(rate);
+        }
+        damaged.push(Damage {
+            path: directory.join("process"),
+            offset: offset_of!(ProcessHeader, first) as u64,
+            what: "neither its stamps nor ticks_per_second say how fast the clock runs".to_owned(),
+        });
+        if found.len() == 1 {
+            return Err(damaged.swap_remove(0).into());
+        }
+        found.remove(0);
+    }
 }
 
 /// The `process` files that are missing or hold nothing where a thread has recorded, in order of
@@ -587,8 +617,13 @@ fn headless(path: &Path) -> Result<Vec<Lack>, Error> {
         let path = directory.join("process");
         // A thread's first block comes after the header: a process that is born meanwhile is not
         // taken for one that has lost it.
-        if !recorded(&directory)? {
-            continue;
+        match recorded(&directory) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(error) => {
+                found.push(error.lack(NOTHING_READ)?);
+                continue;
+            }
         }
         let what = if !path.exists() {
             "is missing"

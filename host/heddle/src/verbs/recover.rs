@@ -22,6 +22,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         bytes,
         processes,
         running,
+        left,
         joined,
         apart,
         trouble,
@@ -29,7 +30,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     } = &collected;
     match *processes {
         // What is left, and why, is told below.
-        0 if trouble.is_some() || apart.is_some() || *joined > 0 => {}
+        0 if trouble.is_some() || apart.is_some() || left.is_some() || *joined > 0 => {}
         0 => note(format_args!(
             "{shown}: no buffer of an ended process was left"
         )),
@@ -62,6 +63,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             quoted(&args.trace)
         ));
     }
+    if let Some(directory) = left {
+        warning(format_args!(
+            "{}: its buffers hold events, and stay: without its file process (below) nothing tells of what; if there is a copy of that file, put it there, and: heddle recover {}",
+            directory.display(),
+            quoted(&args.trace)
+        ));
+    }
     if let Some(trouble) = trouble {
         uncopied(trouble, &args.trace);
     }
@@ -71,7 +79,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Err(Error::Empty(_)) => {}
         Err(error) => warning(error),
     }
-    let all = running.is_empty() && trouble.is_none();
+    let all = running.is_empty() && left.is_none() && trouble.is_none();
     Ok(ExitCode::from(u8::from(!all)))
 }
 

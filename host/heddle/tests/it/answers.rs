@@ -372,3 +372,21 @@ fn info_and_recover_say_which_files_are_missing_or_damaged() {
     let warning = contains(format!("warning: {header}"));
     recover.stderr(warning.and(contains(modules)).and(contains(damaged)));
 }
+
+#[test]
+fn buffers_that_recover_must_leave_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    for pid in [42, 43] {
+        let mut process = trace.process(pid, 1, "/bin/app").unwrap();
+        let mut thread = process.thread(pid, "app");
+        thread.mark(10, 0, "here");
+        thread.in_buffer(&[1]).finish().unwrap();
+        process.finish().unwrap();
+    }
+    fs::remove_file(path.join("heddle.trace/42/process")).unwrap();
+    let recover = heddle(path).arg("recover").assert().code(1);
+    let stays = contains("heddle.trace/42: its buffers hold events, and stay");
+    recover.stderr(stays.and(contains("warning: heddle.trace/42/process is missing")));
+}

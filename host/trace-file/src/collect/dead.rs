@@ -8,7 +8,7 @@ use crate::file::{Mapped, unborn};
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader, RUN_SIZE, head, kind};
 use crate::process::{Head, Process};
 use crate::store::{Bytes, Source};
-use crate::trace::{images, is_replaced, newest_images};
+use crate::trace::{image_directories, images, is_replaced, newest_images};
 use crate::{Error, LostCounts, stamp};
 use std::path::{Path, PathBuf};
 use zerocopy::IntoBytes;
@@ -32,6 +32,9 @@ pub struct Collected {
     pub processes: u32,
     /// Processes that still run, and so keep their buffers.
     pub running: Vec<u32>,
+    /// The first process whose header cannot be read, so that its buffers stay: nothing tells
+    /// whether it has ended, and which clock it had.
+    pub left: Option<PathBuf>,
     /// Processes whose several files of events were joined.
     pub joined: u32,
     /// The first process whose files were not, and why.
@@ -66,7 +69,19 @@ pub fn collect_all(trace: &Path, most_joined: u64) -> Result<Collected, Error> {
         }
     }
     collected.running.sort_unstable();
+    for (directory, _) in image_directories(trace)? {
+        let known = images.iter().any(|(_, image)| *image == directory);
+        if !known && collected.left.is_none() && has_buffers(&directory) {
+            collected.left = Some(directory);
+        }
+    }
     Ok(collected)
+}
+
+/// Whether there is a buffer in which a thread has recorded.
+fn has_buffers(directory: &Path) -> bool {
+    let paths = buffer::paths(directory).unwrap_or_default();
+    paths.iter().any(|path| !matches!(unborn(path), Ok(true)))
 }
 
 fn collect(directory: &Path, head: &Head, collected: &mut Collected) -> Result<(), Refused> {

@@ -4,7 +4,9 @@ use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Addr, Nanos, Thread, Trace, Why, pack, recover};
 use proptest::prelude::*;
 use std::fs;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::process::Command;
 
 fn every_record(thread: &mut ThreadWriter) {
     thread
@@ -291,13 +293,19 @@ fn what_lies_in_place_of_a_process_costs_that_process_alone() {
         let path = directory.path();
         two_processes(path);
         fs::remove_file(path.join("42/process")).unwrap();
-        let made = std::process::Command::new("sh")
+        let made = Command::new("sh")
             .args(["-c", make])
             .arg(path.join("42"))
             .status();
         assert!(made.unwrap().success());
         assert_only_43(path, told);
     }
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    two_processes(path);
+    fs::remove_file(path.join("42/process")).unwrap();
+    let _socket = UnixListener::bind(path.join("42/process")).unwrap();
+    assert_only_43(path, "expected a regular file");
 }
 
 fn assert_only_43(path: &Path, told: &str) {
@@ -323,7 +331,11 @@ fn a_process_of_another_version_or_clock_costs_that_process_alone() {
             "offset 8 (version 99 of the format; this heddle reads",
         ),
         (8, 1, "offset 8 (version 1 of the format; this heddle reads"),
-        (24, 1, "offset 24 (clock Tsc, but the trace's first"),
+        (
+            24,
+            1,
+            "offset 24 (clock Tsc; expected MonotonicRaw, which the first process has; which is right is not known",
+        ),
     ] {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path();
@@ -341,6 +353,98 @@ fn a_process_of_another_version_or_clock_costs_that_process_alone() {
         let lacks: Vec<String> = trace.lacking().map(ToString::to_string).collect();
         assert!(lacks[0].contains(told), "{lacks:?}");
         recover(path).unwrap();
+    }
+}
+
+/// Of a header's numbers, and what is said where the first process of two is the damaged one.
+#[test]
+fn a_first_process_that_contradicts_the_others_costs_that_process_alone() {
+    let header = |path: &Path, pid: u32, change: &dyn Fn(&mut [u8])| {
+        let file = path.join(format!("{pid}/process"));
+        let mut bytes = fs::read(&file).unwrap();
+        change(&mut bytes);
+        fs::write(&file, bytes).unwrap();
+    };
+    let clock = |bytes: &mut [u8]| bytes[24] = 1;
+    let frequency = |bytes: &mut [u8], ticks: u64| {
+        bytes[32..40].copy_from_slice(&ticks.to_le_bytes());
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("rate");
+    two_processes(&path);
+    header(&path, 42, &clock);
+    header(&path, 43, &clock);
+    header(&path, 43, &|bytes| frequency(bytes, 1_000_000_000));
+    header(&path, 42, &|bytes| frequency(bytes, 0));
+    let third = directory.path().join("third");
+    two_processes(&third);
+    let copied = Command::new("cp")
+        .arg("-r")
+        .args([third.join("43"), third.join("44")])
+        .status();
+    assert!(copied.unwrap().success());
+    header(&third, 44, &|bytes| {
+        bytes[16..20].copy_from_slice(&44u32.to_le_bytes())
+    });
+    header(&third, 42, &clock);
+    for (path, kept, told) in [
+        (path, &[43][..], "how fast the clock runs"),
+        (
+            third,
+            &[43, 44],
+            "clock Tsc; expected MonotonicRaw, as most",
+        ),
+    ] {
+        let trace = Trace::open(&path).unwrap();
+        let processes = trace.processes();
+        let pids: Vec<u32> = processes.iter().map(|it| it.pid()).collect();
+        assert_eq!(pids, kept);
+        assert!(
+            processes
+                .iter()
+                .all(|it| it.threads()[0].events().count() == 2)
+        );
+        let lacks: Vec<String> = trace.lacking().map(ToString::to_string).collect();
+        assert!(
+            lacks[0].contains("42/process") && lacks[0].contains(told),
+            "{lacks:?}"
+        );
+        assert_eq!(lacks.len(), 1, "{lacks:?}");
+    }
+}
+
+#[test]
+fn buffers_stay_where_nothing_tells_whose_they_are() {
+    for damage in ["version", "emptied", "removed"] {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = TraceWriter::create(directory.path()).unwrap();
+        for pid in [42, 43] {
+            let mut process = trace.process(pid, 1, "/bin/app").unwrap();
+            let mut thread = process.thread(pid, "app");
+            every_record(&mut thread);
+            thread.in_buffer(&[2]).finish().unwrap();
+            process.finish().unwrap();
+        }
+        let file = directory.path().join("42/process");
+        match damage {
+            "version" => {
+                let mut bytes = fs::read(&file).unwrap();
+                bytes[8] = 99;
+                fs::write(&file, bytes).unwrap();
+            }
+            "emptied" => fs::write(&file, []).unwrap(),
+            _ => fs::remove_file(&file).unwrap(),
+        }
+        for collects in [1, 0] {
+            let collected = recover(directory.path()).unwrap();
+            assert_eq!(collected.processes, collects, "{damage}");
+            assert_eq!(
+                collected.left,
+                Some(directory.path().join("42")),
+                "{damage}"
+            );
+            assert!(directory.path().join("42/buffer-1").exists());
+        }
     }
 }
 
