@@ -40,6 +40,11 @@ constexpr Reason kReasons[] = {
     {ESRCH, "heddle record, which knows the names, is gone", "run it again"},
     {ENODATA, "its list of modules was cut or removed", "let the trace alone while it is recorded"},
     {ETIMEDOUT, "heddle record does not answer", "is it stopped?"},
+    {ENODEV, "no regular file", "let the trace alone while it is recorded"},
+    {ENXIO, "no regular file", "let the trace alone while it is recorded"},
+    {EISDIR, "no regular file", "let the trace alone while it is recorded"},
+    {ELOOP, "a link, which is not followed", "let the trace alone while it is recorded"},
+    {EPROTO, "what heddle record answered is damaged", "let the trace alone while it is recorded"},
     {ENAMETOOLONG, "path too long", "record into a shorter path: heddle record -o DIR"},
 };
 

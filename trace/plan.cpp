@@ -240,6 +240,7 @@ long take_plan(Process& process, char* path) {
   long error = arch::syscall(SYS_fstat, fd, &status);
   void* mapped = nullptr;
   const auto bytes = error == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+  if (error == 0 && !S_ISREG(status.st_mode)) error = -ENODEV;
   if (error == 0) {
     mapped = sys::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd);
     if (sys::failed(mapped)) error = sys::error_of(mapped);
