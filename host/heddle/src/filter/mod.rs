@@ -15,6 +15,7 @@ mod pattern;
 mod prepared;
 mod range;
 mod rules;
+mod shown;
 mod sink;
 mod verdict;
 
@@ -25,4 +26,5 @@ pub use options::CallOptions;
 pub use pattern::Pattern;
 pub use prepared::Filter;
 pub use range::TimeRange;
-pub use sink::{Filterable, unwrap};
+pub use shown::Shown;
+pub use sink::{Filterable, Kept, unwrap};

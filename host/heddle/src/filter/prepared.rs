@@ -6,7 +6,7 @@ use super::mine::{Mine, Sources};
 use super::rules::Rules;
 use super::sink::{Filtered, Nothing};
 use super::verdict::{Limits, Meant};
-use super::{FilterArgs, Pattern};
+use super::{FilterArgs, Pattern, Shown};
 use crate::names::Names;
 use crate::notes::quoted;
 use crate::usage::Usage;
@@ -91,9 +91,11 @@ impl<'a> Filter<'a> {
             && self.rules.takes_thread(place.process, place.thread)
     }
 
-    /// The threads that these strands ran on, and that had what these waited for.
+    /// The threads that these strands ran on, and that had what these waited for; none where threads
+    /// are asked for.
     pub fn beside(&self) -> HashSet<StrandId> {
         let learned = self.rules.learned.as_ref();
+        let learned = learned.filter(|_| self.rules.threads.is_none());
         learned.map_or_else(HashSet::new, |learned| learned.beside.clone())
     }
 
@@ -101,6 +103,16 @@ impl<'a> Filter<'a> {
     pub fn range(&self) -> Range<Nanos> {
         let range = self.rules.range;
         range.map_or(Nanos(0)..Nanos(u64::MAX), |range| range.from..range.to)
+    }
+
+    /// The process's part that is shown.
+    pub fn shown(&self, process: usize) -> Shown {
+        let threads = self.rules.threads.as_ref();
+        Shown {
+            range: self.range(),
+            threads: threads.and_then(|all| all.get(process).cloned()),
+            until: self.rules.ends.get(process).copied().unwrap_or_default(),
+        }
     }
 
     /// `sink` behind the filter, for a part of the process with this index.

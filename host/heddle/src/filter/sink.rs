@@ -19,6 +19,22 @@ use heddle_trace_file::{Callee, Event, EventKind, Nanos, Way};
 
 /// A sink that a filter may be before.
 pub trait Filterable: Sink {
+    /// It is told of everything that happens, as without a filter, and of calls by
+    /// [`Filterable::enter_of`] and [`Filterable::leave_of`], with what the filter makes of them: who
+    /// shows what strands do beside calls has to follow their activations, of which a filter may keep
+    /// no call.
+    const FOLLOWS: bool = false;
+
+    /// A call begins, which is `kept`, or ends before the time range.
+    fn enter_of(&mut self, call: &Call, _kept: bool) {
+        self.enter(call);
+    }
+
+    /// A call ended, with how it is shown if it is kept.
+    fn leave_of(&mut self, span: &StrandSpan, _kept: Option<Kept>) {
+        self.leave(span);
+    }
+
     /// This call was open when the time range began: its enter is that time.
     fn was_open(&mut self, call: &Call) {
         self.enter(call);
@@ -66,6 +82,15 @@ pub trait Filterable: Sink {
             None => self.ended(strand),
         }
     }
+}
+
+/// A call as it is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// Its depth and times are of what is kept, and within the time range.
+    pub span: StrandSpan,
+    /// It was open when the time range began.
+    pub late: bool,
 }
 
 /// Takes everything, for the walk that only learns.
@@ -272,6 +297,9 @@ impl<S: Filterable> Filtered<'_, S> {
                 }
             }
         }
+        if S::FOLLOWS {
+            return;
+        }
         held.sort_by_key(|(turn, _)| *turn);
         fn begun(time: Nanos, kind: EventKind<'_>) -> Event<'_> {
             let way = Way::default();
@@ -286,6 +314,7 @@ impl<S: Filterable> Filtered<'_, S> {
                 Held::Change(id, change, reason) => {
                     let thread = match change {
                         Change::Resumed(by, thread) => {
+                            self.learn_run(id, thread);
                             self.inner.resumed(id, by, thread, range.from);
                             thread
                         }
@@ -312,7 +341,12 @@ impl<S: Filterable> Filtered<'_, S> {
 
     /// Tells that a strand goes on or does not, or holds it back for the time range.
     fn change(&mut self, strand: StrandId, change: Change, time: Nanos) {
-        if !self.begun {
+        if S::FOLLOWS {
+            match change {
+                Change::Resumed(by, thread) => self.inner.resumed(strand, by, thread, time),
+                Change::Suspended(thread) => self.inner.suspended(strand, thread, time),
+            }
+        } else if !self.begun {
             let turn = self.next_turn();
             if let Some(life) = self.lives.of_mut(strand) {
                 if matches!(change, Change::Resumed(..)) {
@@ -325,6 +359,12 @@ impl<S: Filterable> Filtered<'_, S> {
                 Change::Resumed(by, thread) => self.inner.resumed(strand, by, thread, time),
                 Change::Suspended(thread) => self.inner.suspended(strand, thread, time),
             }
+        }
+    }
+
+    fn learn_run(&mut self, strand: StrandId, thread: usize) {
+        if let Some(learning) = &mut self.learning {
+            learning.with(strand, thread);
         }
     }
 
@@ -368,9 +408,8 @@ impl<S: Filterable> Filtered<'_, S> {
         short.then_some(By::MinTime)
     }
 
-    /// Tells of the end of a call that was told of; `own` and `outside` are its own time, and the
-    /// part of that outside the time range.
-    fn tell_end(&mut self, span: &StrandSpan, open: &Open, own: u64) {
+    /// A call that was told of as it is shown; `own` is its own time.
+    fn kept(&self, span: &StrandSpan, open: &Open, own: u64) -> Kept {
         let mut span = *span;
         let call = &mut span.span;
         call.depth = open.depth;
@@ -391,9 +430,15 @@ impl<S: Filterable> Filtered<'_, S> {
             own = own.saturating_sub(open.outside);
         }
         call.callees = Nanos(call.duration().0.saturating_sub(own));
-        match late && call.end == End::Returned {
-            true => self.inner.left_late(&span),
-            false => self.inner.leave(&span),
+        let late = late && call.end == End::Returned;
+        Kept { span, late }
+    }
+
+    /// Tells of the end of a call that was told of.
+    fn tell_end(&mut self, kept: Kept) {
+        match kept.late {
+            true => self.inner.left_late(&kept.span),
+            false => self.inner.leave(&kept.span),
         }
     }
 }
@@ -407,7 +452,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             self.long = learned.and_then(|learned| learned.long.get(&strand.id));
         }
         self.lives.insert(strand, Life::new(strand));
-        if self.in_range(strand.born) {
+        if S::FOLLOWS || self.in_range(strand.born) {
             self.inner.born(strand);
         } else {
             // Its maker made it before the time range.
@@ -418,7 +463,8 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
     }
 
     fn rests(&mut self, strand: StrandId, since: Nanos) {
-        let since = self.rules.range.map_or(since, |range| range.nearest(since));
+        let range = self.rules.range.filter(|_| !S::FOLLOWS);
+        let since = range.map_or(since, |range| range.nearest(since));
         self.inner.rests(strand, since);
     }
 
@@ -473,10 +519,8 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
                 life.active.runs = life.id == strand;
             }
         }
-        if self.rules.takes_thread(self.process, thread)
-            && let Some(learning) = &mut self.learning
-        {
-            learning.with(strand, thread);
+        if self.begun && self.in_range(time) {
+            self.learn_run(strand, thread);
         }
         self.change(strand, Change::Resumed(by, thread), time);
     }
@@ -490,7 +534,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         self.spend(slot, time);
         if let Some(life) = self.lives.at(slot) {
             (life.active.runs, life.active.rests) = (false, true);
-            if life.latest != thread && !self.begun {
+            if life.latest != thread && !self.begun && !S::FOLLOWS {
                 // Another thread has gone on with it before.
                 return;
             }
@@ -499,6 +543,9 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
     }
 
     fn idled(&mut self, strand: StrandId, from: Nanos, to: Nanos) {
+        if S::FOLLOWS {
+            self.inner.idled(strand, from, to);
+        }
         let Some(range) = self.rules.range else {
             return;
         };
@@ -565,6 +612,10 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             outside: 0,
             holds: false,
         });
+        if S::FOLLOWS {
+            self.inner.enter_of(call, by.is_none());
+            return;
+        }
         let values = self.values.of_enter(call);
         if tells {
             if let Some(values) = values {
@@ -601,12 +652,18 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         let told = matches!(open.fate, Fate::Told);
         let mut holds = open.holds;
         let values = self.values.of_leave(span);
+        if S::FOLLOWS {
+            let kept = told.then(|| self.kept(span, &open, own));
+            self.inner.leave_of(span, kept);
+        }
         if told {
             if let Some(values) = values {
                 let event = values.event(time);
                 self.inner.other(span.strand, span.thread, &event);
             }
-            self.tell_end(span, &open, own);
+            if !S::FOLLOWS {
+                self.tell_end(self.kept(span, &open, own));
+            }
             let long = self.rules.min_time.is_none_or(|least| {
                 span.span.duration() >= least || span.span.end != End::Returned || holds
             });
@@ -623,7 +680,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             }
         } else if matches!(open.fate, Fate::Waits(_)) {
             self.left_out.count(By::TimeRange);
-        } else {
+        } else if !S::FOLLOWS {
             if span.body && open.outermost && self.begun && self.in_range(time) {
                 self.inner.left_body(span.strand, span.thread);
             }
@@ -663,7 +720,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         });
         let around = life.map(|life| life.active.around());
         let takes = around.is_none_or(|around| limits.takes_exit(around));
-        if takes_thread && takes && self.in_range(time) {
+        if takes_thread && takes && (S::FOLLOWS || self.in_range(time)) {
             self.inner.unmatched(strand, thread, function, time);
         } else {
             self.left_out.count_exit();
@@ -673,7 +730,10 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
     fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
         self.reach(event.time);
         if let EventKind::Values(values) = event.kind {
-            self.values.take(thread, values);
+            match S::FOLLOWS {
+                true => self.inner.other(strand, thread, event),
+                false => self.values.take(thread, values),
+            }
             return;
         }
         if keeps_its_call(&event.kind)
@@ -684,6 +744,9 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             if let Some(top) = life.and_then(|life| life.active.open.last_mut()) {
                 top.holds = true;
             }
+        }
+        if S::FOLLOWS {
+            return self.inner.other(strand, thread, event);
         }
         if !self.rules.takes_thread(self.process, thread) {
             return;
@@ -713,6 +776,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             self.reach(to);
         }
         match cut {
+            _ if S::FOLLOWS => self.inner.ended(&strand),
             _ if calls == 0 => self.inner.had_no_calls(&strand, cut),
             Some(to) => self.inner.goes_on(&strand, to),
             None => self.inner.ended(&strand),

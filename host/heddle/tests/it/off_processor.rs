@@ -163,6 +163,54 @@ fn what_a_coroutine_s_calls_wait_is_no_self_time_of_theirs() {
     );
 }
 
+/// Of each wait in the kernel how long it was and where, of nap() its calls, self, waited and total.
+fn slept(path: &Path, filter: &[&str]) -> (Vec<[String; 2]>, Vec<String>) {
+    let mut page = Page::open(&view(path, filter));
+    let waits = page.rows("waits");
+    let kernel = waits.iter().filter(|row| row[0].contains("kernel"));
+    let mut places: Vec<[String; 2]> = kernel.map(|row| [5, 2].map(|at| row[at].clone())).collect();
+    places.sort_unstable();
+    let functions = page.rows("functions");
+    let nap = functions.iter().find(|row| row[0] == "nap()").unwrap();
+    (places, nap[1..5].to_vec())
+}
+
+#[test]
+fn a_filter_leaves_the_sleeps_of_activations_at_once_where_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    overlapping(path);
+    let called = "app.cpp:14";
+    for (filter, places, nap) in [
+        (
+            // It begins while the first activation is in nap(), and ends while the second one is.
+            &["--time-range", "60ns..190ns"][..],
+            &[["20 ns", called], ["70 ns", "in co()"], ["85 ns", called]][..],
+            ["2", "15 ns", "105 ns", "120 ns"],
+        ),
+        (
+            // The second activation has begun, and the first one's nap() has not returned.
+            &["--time-range", "85ns..230ns"],
+            &[["125 ns", called], ["70 ns", "in co()"]],
+            ["2", "10 ns", "125 ns", "135 ns"],
+        ),
+        (
+            &["-F", "nap"],
+            &[["135 ns", called], ["50 ns", called], ["70 ns", ""]],
+            ["2", "35 ns", "185 ns", "220 ns"],
+        ),
+        (
+            &["--thread", "4712"],
+            &[["135 ns", called]],
+            ["1", "15 ns", "135 ns", "150 ns"],
+        ),
+    ] {
+        let (found, found_nap) = slept(path, filter);
+        assert_eq!(found, places, "{filter:?}");
+        assert_eq!(found_nap, nap, "{filter:?}");
+    }
+}
+
 #[test]
 fn a_thread_s_sleep_is_not_the_coroutine_s_that_it_ran_before() {
     let directory = tempfile::tempdir().unwrap();

@@ -12,7 +12,7 @@ use super::selection::{self, Selection};
 use super::spill::{Spill, Stream};
 use super::tracks::Ended;
 use super::written::Written;
-use crate::filter::{Filter, LeftOut};
+use crate::filter::{Filter, LeftOut, Shown};
 use crate::names::Names;
 use crate::sched;
 use crate::strand_list::Makers;
@@ -131,7 +131,8 @@ impl<'a> Decoding<'a> {
         }
         let mut whole = whole(trace, names, selection, lives, spill)?;
         if let Some(filter) = &filter {
-            whole.range = filter.range();
+            let processes = 0..trace.processes().len();
+            whole.shown = processes.map(|index| filter.shown(index)).collect();
         }
         let decoding = Decoding {
             trace,
@@ -206,7 +207,7 @@ pub fn whole<'a>(
             true => sched::stretches(trace)?,
             false => None,
         },
-        range: Nanos(0)..Nanos(u64::MAX),
+        shown: vec![Shown::ALL; trace.processes().len()],
     })
 }
 

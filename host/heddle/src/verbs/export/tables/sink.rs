@@ -5,7 +5,7 @@ use super::outlet::Outlet;
 use super::record::{self, KINDS, Pause, Place, Record, Run};
 use crate::aside::{Activation, Aside};
 use crate::by_slot::BySlot;
-use crate::filter::Filterable;
+use crate::filter::{Filterable, Kept, Shown};
 use crate::names::printable;
 use crate::notes;
 use crate::sched::{self, Between, OnThread, Stretches};
@@ -19,7 +19,6 @@ use heddle_calls::{End, Functions, Key};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
 use heddle_trace_file::{Addr, Callee, Event, EventKind, Modules, Nanos, Process, Shapes};
 use rustc_hash::FxHashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// What all parts have in common.
@@ -32,8 +31,8 @@ pub struct Whole<'a> {
     pub lives: bool,
     /// When threads were off their processors, if that is known and wanted.
     pub off: Option<Arc<Stretches>>,
-    /// The time that is wanted.
-    pub range: Range<Nanos>,
+    /// By process: what is shown of it.
+    pub shown: Vec<Shown>,
 }
 
 /// The rows of a part of a process.
@@ -139,8 +138,9 @@ struct Active {
     runs: Option<(Nanos, usize, Option<StrandId>)>,
     /// How many calls are open.
     depth: usize,
-    /// Functions of the calls that are open, and when they began, if that is wanted.
-    open: Vec<(Addr, Nanos)>,
+    /// Functions of the calls that are open, and when they began, if that is wanted; and whether a
+    /// filter keeps them.
+    open: Vec<(Addr, Nanos, bool)>,
     /// How many of these do not run or destroy a coroutine themselves.
     inner: usize,
     /// The last call that a coroutine's own code made: where it is suspended, if nothing better
@@ -197,10 +197,7 @@ impl<'a> Rows<'a> {
             lives: BySlot::default(),
             aside: Aside::default(),
             waiting: Waiting::default(),
-            off: whole
-                .off
-                .as_ref()
-                .map(|off| Between::new(off, index).within(whole.range.clone())),
+            off: whole.off.as_ref().map(|off| Between::new(off, index)),
             running: FxHashMap::default(),
             given: FxHashMap::default(),
         }
@@ -327,7 +324,9 @@ impl<'a> Rows<'a> {
             return Place::default();
         };
         let open = blocked.and_then(|within| life.active.open.get(..within));
-        let inner = open.unwrap_or(&life.active.open).last().copied();
+        let open = open.unwrap_or(&life.active.open).iter().rev();
+        let inner = open.clone().find(|(.., kept)| *kept);
+        let inner = inner.map(|&(function, enter, _)| (function, enter));
         let site = match (life.active.waits, blocked) {
             (Some((_, site)), _) => Some((site, from)),
             (None, Some(_)) => life.active.within,
@@ -372,10 +371,10 @@ impl<'a> Rows<'a> {
             held.pause.place.function = Some(self.met(true, (call.function, call.enter)));
             held.pause.place.index = Some(index);
         }
-        self.write(&Record::Pause(Pause {
+        self.write_pause(Pause {
             reason: &held.reason,
             ..held.pause
-        }));
+        });
     }
 
     /// Writes when the thread was off its processor before `time`, but for what is written anyway:
@@ -406,7 +405,7 @@ impl<'a> Rows<'a> {
             let text = sched::why_off(&stretch, call);
             let place = self.place(id, stretch.from, Some(usize::MAX));
             let row = self.row(id);
-            self.write(&Record::Pause(Pause {
+            self.write_pause(Pause {
                 strand: row,
                 thread: thread as u32,
                 from: stretch.from,
@@ -418,7 +417,7 @@ impl<'a> Rows<'a> {
                 place,
                 called: Nanos(0),
                 destroyed: false,
-            }));
+            });
         }
     }
 
@@ -476,7 +475,10 @@ impl<'a> Rows<'a> {
         if let Some((from, thread, by)) = runs
             && self.whole.selection.has(id)
         {
-            let to = to.max(from);
+            let shown = &self.whole.shown[self.index];
+            let cut = shown.cut(from, Some(to.max(from)));
+            let cut = cut.filter(|_| shown.takes_thread(thread));
+            let Some((from, Some(to))) = cut else { return };
             if let Some(further) = self.further(id) {
                 further.takes(from, to);
                 further.ran.0 += to.0 - from.0;
@@ -491,6 +493,23 @@ impl<'a> Rows<'a> {
                 by: by.map(StrandId::number),
             }));
         }
+    }
+
+    /// Writes a pause, as far as it is shown.
+    fn write_pause(&mut self, mut pause: Pause<'_>) {
+        let shown = &self.whole.shown[self.index];
+        if pause.blocked && !shown.takes_thread(pause.thread as usize) {
+            return;
+        }
+        let Some((from, to)) = shown.cut(pause.from, pause.to) else {
+            return;
+        };
+        if to != pause.to {
+            // It goes on behind what is shown.
+            (pause.by, pause.destroyed) = (None, false);
+        }
+        (pause.from, pause.to) = (from, to);
+        self.write(&Record::Pause(pause));
     }
 
     #[inline]
@@ -560,14 +579,15 @@ impl<'a> Rows<'a> {
             life.held = Some(Box::new(Held { pause, reason }));
             return;
         }
-        self.write(&Record::Pause(Pause {
+        self.write_pause(Pause {
             reason: reason.as_deref().unwrap_or_default(),
             ..pause
-        }));
+        });
     }
 
     fn event(&mut self, id: StrandId, thread: usize, time: Nanos, kind: usize, text: &str) {
-        if self.whole.selection.has(id) {
+        let shown = &self.whole.shown[self.index];
+        if self.whole.selection.has(id) && shown.has(time) && shown.takes_thread(thread) {
             let row = self.row(id);
             self.write(&Record::Event(record::Event {
                 strand: row,
@@ -599,18 +619,17 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The strand has ended; `until`: what it does is cut there. `None`: it goes on.
-    fn end(&mut self, strand: &Strand, until: Option<Nanos>) {
+    fn end(&mut self, strand: &Strand, died: Option<Nanos>) {
         let thread = self.lives.of(strand.id).map_or(0, |life| life.thread);
         self.turn(strand.id, thread, false);
-        self.end_others(strand, until);
+        self.end_others(strand, died);
         if self.whole.lives {
-            self.ran(strand.id, until.unwrap_or(strand.last));
+            self.ran(strand.id, died.unwrap_or(strand.last));
             self.release(strand.id, None);
         }
-        self.goes_on(strand.id, thread, until, None);
+        self.goes_on(strand.id, thread, died, None);
         if self.whole.lives {
-            if until.is_none() {
+            if died.is_none() {
                 self.is_left(strand);
             }
             self.release(strand.id, None);
@@ -661,8 +680,7 @@ impl Sink for Rows<'_> {
             active: Active {
                 // Until it runs, it is suspended: of a coroutine that is told, as that may be at
                 // once.
-                pause: (strand.kind == Kind::Fiber)
-                    .then_some((strand.born.max(self.whole.range.start), false)),
+                pause: (strand.kind == Kind::Fiber).then_some((strand.born, false)),
                 ..Active::default()
             },
             on: strand.thread() as u32,
@@ -736,121 +754,13 @@ impl Sink for Rows<'_> {
     }
 
     fn enter(&mut self, call: &Call) {
-        self.turn_to(call.slot, call.thread, call.depth == 0);
-        if let Some(life) = self.lives.at(call.slot) {
-            life.active.depth += 1;
-            life.destroyed |= call.destroys;
-            life.runs_other = None;
-        }
-        if self.whole.lives {
-            self.processor(call.thread, call.enter, None);
-            self.on_thread(call.thread, |on| on.enter(call));
-            self.release(call.strand, Some(call).filter(|call| call.body));
-            if let Some(life) = self.lives.at(call.slot) {
-                if call.body {
-                    (life.active.site, life.active.within) = (None, None);
-                } else if life.is_coroutine && life.active.inner == 0 {
-                    let site = (!call.inlined).then_some((call.caller, call.enter));
-                    life.active.within = site;
-                    life.active.site = site.or(life.active.site);
-                }
-                life.active.inner += usize::from(!call.body);
-                life.active.open.push((call.function, call.enter));
-                if let Some((_, true)) = life.active.pause {
-                    life.active.called.enter(call.enter);
-                }
-            }
-        }
-        let Some(given) = self.waiting.of_enter(call) else {
-            return;
-        };
-        self.given.entry(call.strand).or_default().push(Given {
-            function: call.function,
-            enter: call.enter,
-            values: named_values(&given, self.whole.shapes),
-        });
+        self.enter_of(call, true);
     }
 
     #[inline]
     fn leave(&mut self, span: &StrandSpan) {
-        if self.off.is_some() && span.span.end != End::Open {
-            self.processor(span.thread, span.span.exit, None);
-            self.on_thread(span.thread, |on| on.leave(span));
-        }
-        let result = self.waiting.of_leave(span);
-        self.turn_to(span.slot, span.thread, false);
-        if let Some(life) = self.lives.at(span.slot)
-            && span.span.end != End::Open
-        {
-            life.active.depth = life.active.depth.saturating_sub(1);
-        }
-        if self.whole.lives
-            && let Some(life) = self.lives.at(span.slot)
-        {
-            if let Some((_, true)) = life.active.pause {
-                life.active.called.leave(span.span.exit);
-            }
-            // A call that the trace ends within still tells where its strand waits.
-            if span.span.end != End::Open {
-                life.active.open.pop();
-                life.active.inner -= usize::from(!span.body && life.active.inner > 0);
-                if life.active.inner == 0 {
-                    life.active.within = None;
-                }
-            }
-        }
-        if !self.whole.selection.has(span.strand) {
-            return;
-        }
-        let call = &span.span;
-        let is_of =
-            |given: &mut Given| (given.function, given.enter) == (call.function, call.enter);
-        let given = match self.given.is_empty() {
-            true => None,
-            false => self.given.get_mut(&span.strand),
-        };
-        let given = given.and_then(|open| match open.last_mut().is_some_and(is_of) {
-            true => open.pop(),
-            false => None,
-        });
-        let mut values = given.map_or_else(Vec::new, |given| given.values);
-        if let Some(result) = result {
-            values.append(&mut named_values(&result, self.whole.shapes));
-        }
-        let lane = self.lives.at(span.slot).map_or(0, |life| life.active.lane);
-        if lane > 0
-            && let Some(further) = self.further(span.strand)
-        {
-            further.takes(call.enter, call.exit);
-            further.calls += 1;
-        }
-        let generation = self.modules.generation(call.enter);
-        let met = self
-            .met
-            .get_or_insert_with(|| Met::again(&self.functions, &self.sites));
-        let id = |functions: &mut Functions<'_>, address| {
-            functions
-                .id(Key {
-                    address,
-                    generation,
-                })
-                .0
-        };
-        let record = record::Call {
-            strand: numbers::lane(span.strand, lane) & StrandId::NUMBER,
-            thread: span.thread as u32,
-            function: id(&mut met.functions, call.function),
-            site: id(&mut met.sites, call.caller),
-            inlined: call.inlined,
-            enter: call.enter,
-            exit: call.exit,
-            own: call.own(),
-            depth: call.depth as u32,
-            end: call.end,
-            values,
-        };
-        self.calls += 1;
-        self.write(&Record::Call(record));
+        let late = false;
+        self.leave_of(span, Some(Kept { span: *span, late }));
     }
 
     fn unmatched(&mut self, id: StrandId, thread: usize, _: Callee, time: Nanos) {
@@ -920,50 +830,131 @@ impl Sink for Rows<'_> {
 }
 
 impl Filterable for Rows<'_> {
-    fn left_late(&mut self, span: &StrandSpan) {
-        let mut span = *span;
-        if self.whole.lives {
-            // What is cut is no duration of its function's.
-            span.span.end = End::Unwound;
-        }
-        self.leave(&span);
-    }
+    const FOLLOWS: bool = true;
 
-    /// It tells all the same where the coroutine was.
-    fn body_left_out(&mut self, call: &Call) {
+    fn enter_of(&mut self, call: &Call, kept: bool) {
+        let whole = self.whole;
+        let shown = &whole.shown[self.index];
+        self.turn_to(call.slot, call.thread, call.depth == 0);
         if let Some(life) = self.lives.at(call.slot) {
+            life.active.depth += 1;
             life.destroyed |= call.destroys;
-            (life.active.site, life.runs_other) = (None, None);
+            life.runs_other = None;
         }
         if self.whole.lives {
+            self.processor(call.thread, call.enter, None);
             self.on_thread(call.thread, |on| on.enter(call));
-            self.release(call.strand, Some(call));
+            self.release(call.strand, Some(call).filter(|call| call.body));
+            if let Some(life) = self.lives.at(call.slot) {
+                if call.body {
+                    (life.active.site, life.active.within) = (None, None);
+                } else if life.is_coroutine && life.active.inner == 0 {
+                    let site = (!call.inlined).then_some((call.caller, call.enter));
+                    life.active.within = site;
+                    life.active.site = site.or(life.active.site);
+                }
+                life.active.inner += usize::from(!call.body);
+                life.active.open.push((call.function, call.enter, kept));
+                if let Some((_, true)) = life.active.pause {
+                    life.active.called.enter(shown.nearest(call.enter));
+                }
+            }
         }
+        let Some(given) = self.waiting.of_enter(call).filter(|_| kept) else {
+            return;
+        };
+        self.given.entry(call.strand).or_default().push(Given {
+            function: call.function,
+            enter: call.enter,
+            values: named_values(&given, self.whole.shapes),
+        });
     }
 
-    fn left_body(&mut self, strand: StrandId, thread: usize) {
-        self.on_thread(thread, |on| on.left_body(strand));
-    }
-
-    fn ran_on(&mut self, id: StrandId, thread: usize) {
-        if let Some(life) = self.lives.of_mut(id) {
-            (life.thread, life.on) = (thread, thread as u32);
+    #[inline]
+    fn leave_of(&mut self, span: &StrandSpan, kept: Option<Kept>) {
+        let whole = self.whole;
+        let shown = &whole.shown[self.index];
+        if self.off.is_some() && span.span.end != End::Open {
+            self.processor(span.thread, span.span.exit, None);
+            self.on_thread(span.thread, |on| on.leave(span));
         }
-    }
-
-    fn waits_still(&mut self, id: StrandId, thread: usize, event: &Event<'_>) {
-        self.other(id, thread, event);
-    }
-
-    fn range_ends(&mut self, at: Nanos) {
-        let mut threads: Vec<usize> = self.running.keys().copied().collect();
-        threads.sort_unstable();
-        for thread in threads {
-            self.processor(thread, at, None);
+        let result = self.waiting.of_leave(span);
+        self.turn_to(span.slot, span.thread, false);
+        if let Some(life) = self.lives.at(span.slot)
+            && span.span.end != End::Open
+        {
+            life.active.depth = life.active.depth.saturating_sub(1);
         }
-    }
-
-    fn goes_on(&mut self, strand: &Strand, at: Nanos) {
-        self.end(strand, Some(at));
+        if self.whole.lives
+            && let Some(life) = self.lives.at(span.slot)
+        {
+            if let Some((_, true)) = life.active.pause {
+                life.active.called.leave(shown.nearest(span.span.exit));
+            }
+            // A call that the trace ends within still tells where its strand waits.
+            if span.span.end != End::Open {
+                life.active.open.pop();
+                life.active.inner -= usize::from(!span.body && life.active.inner > 0);
+                if life.active.inner == 0 {
+                    life.active.within = None;
+                }
+            }
+        }
+        let Some(kept) = kept.filter(|_| self.whole.selection.has(span.strand)) else {
+            return;
+        };
+        let call = &kept.span.span;
+        let is_of =
+            |given: &mut Given| (given.function, given.enter) == (call.function, span.span.enter);
+        let given = match self.given.is_empty() {
+            true => None,
+            false => self.given.get_mut(&span.strand),
+        };
+        let given = given.and_then(|open| match open.last_mut().is_some_and(is_of) {
+            true => open.pop(),
+            false => None,
+        });
+        let mut values = given.map_or_else(Vec::new, |given| given.values);
+        if let Some(result) = result {
+            values.append(&mut named_values(&result, self.whole.shapes));
+        }
+        let lane = self.lives.at(span.slot).map_or(0, |life| life.active.lane);
+        if lane > 0
+            && let Some(further) = self.further(span.strand)
+        {
+            further.takes(call.enter, call.exit);
+            further.calls += 1;
+        }
+        let generation = self.modules.generation(span.span.enter);
+        let met = self
+            .met
+            .get_or_insert_with(|| Met::again(&self.functions, &self.sites));
+        let id = |functions: &mut Functions<'_>, address| {
+            functions
+                .id(Key {
+                    address,
+                    generation,
+                })
+                .0
+        };
+        let record = record::Call {
+            strand: numbers::lane(span.strand, lane) & StrandId::NUMBER,
+            thread: span.thread as u32,
+            function: id(&mut met.functions, call.function),
+            site: id(&mut met.sites, call.caller),
+            inlined: call.inlined,
+            enter: call.enter,
+            exit: call.exit,
+            own: call.own(),
+            depth: call.depth as u32,
+            // What is cut is no duration of its function's.
+            end: match kept.late && self.whole.lives {
+                true => End::Unwound,
+                false => call.end,
+            },
+            values,
+        };
+        self.calls += 1;
+        self.write(&Record::Call(record));
     }
 }
