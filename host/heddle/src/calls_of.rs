@@ -250,7 +250,7 @@ impl Sink for Trees<'_> {
 }
 
 impl Filterable for Trees<'_> {
-    fn had_no_calls(&mut self, strand: &Strand, _: Option<Nanos>) {
+    fn had_no_calls(&mut self, strand: &Strand) {
         // A recording with the same filter has its threads, and nothing of another strand.
         if strand.kind == Kind::Thread {
             self.ended(strand);

@@ -279,7 +279,7 @@ impl<'a> Paths<'a> {
     /// functions, outermost first, that are counted elsewhere or when they end.
     pub fn begin(&mut self, strand: &Strand, open: &[u32]) {
         self.join(strand);
-        self.had_no_calls(strand, None);
+        self.had_no_calls(strand);
         let deep = self.deep;
         open.iter()
             .for_each(|&function| self.called(strand.slot, function));
@@ -290,7 +290,7 @@ impl<'a> Paths<'a> {
     pub fn ends(&mut self, strand: &Strand) {
         let root = self.lives[strand.slot as usize].root;
         self.paths[root as usize].calls += 1;
-        self.had_no_calls(strand, None);
+        self.had_no_calls(strand);
     }
 
     /// A call of the function with this number begins.
@@ -438,7 +438,7 @@ impl Sink for Paths<'_> {
 }
 
 impl Filterable for Paths<'_> {
-    fn had_no_calls(&mut self, strand: &Strand, _: Option<Nanos>) {
+    fn had_no_calls(&mut self, strand: &Strand) {
         self.lives[strand.slot as usize].open.clear();
         self.aside.forget(strand.slot);
     }

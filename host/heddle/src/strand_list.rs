@@ -80,7 +80,11 @@ impl Makers {
 }
 
 impl Filterable for All {
-    fn had_no_calls(&mut self, strand: &Strand, _: Option<Nanos>) {
+    fn other_left_out(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
+        self.makers.note(strand, thread, event);
+    }
+
+    fn had_no_calls(&mut self, strand: &Strand) {
         let ran_by = strand.resumer.filter(|_| strand.kind == Kind::Coroutine);
         let above = strand.parent.or(ran_by);
         self.left_out.push((strand.id, above));

@@ -1,4 +1,4 @@
-//! Waits that began before a time range: they are told of when it begins, if they have not ended.
+//! Waits that began before a time range, and have not ended when it begins.
 
 use heddle_strands::StrandId;
 use heddle_trace_file::{KeptWait, Wait};
@@ -11,9 +11,6 @@ pub(super) struct Waits(FxHashMap<usize, HeldWait>);
 /// A wait that has not ended.
 pub(super) struct HeldWait {
     pub strand: StrandId,
-    pub thread: usize,
-    /// Its place in the order of everything that a time range holds back.
-    pub turn: u64,
     /// Calls of the strand that were open.
     open: usize,
     pub wait: KeptWait,
@@ -21,17 +18,9 @@ pub(super) struct HeldWait {
 
 impl Waits {
     /// The thread waits from now on, within so many open calls of the strand.
-    pub fn begin(
-        &mut self,
-        (strand, thread): (StrandId, usize),
-        wait: Wait<'_>,
-        open: usize,
-        turn: u64,
-    ) {
+    pub fn begin(&mut self, (strand, thread): (StrandId, usize), wait: Wait<'_>, open: usize) {
         let waiting = HeldWait {
             strand,
-            thread,
-            turn,
             open,
             wait: wait.into(),
         };

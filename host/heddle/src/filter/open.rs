@@ -76,9 +76,6 @@ pub(super) struct Life {
     pub calls: u64,
     /// What it did last before the time range, and its turn.
     pub change: Option<(u64, Change)>,
-    /// What it is about to wait for, or waits for, as the program announced before the time range:
-    /// the program's number of it, and the reason.
-    pub reason: Option<(u64, Box<[u8]>)>,
 }
 
 /// An activation of a strand: of a coroutine, there may be two at once.
@@ -127,7 +124,6 @@ impl Life {
             latest: strand.thread(),
             calls: 0,
             change: None,
-            reason: None,
         }
     }
 }

@@ -91,8 +91,8 @@ impl<'a> Filter<'a> {
             && self.rules.takes_thread(place.process, place.thread)
     }
 
-    /// The threads that these strands ran on, and that had what these waited for; none where threads
-    /// are asked for.
+    /// The threads that these strands ran on, and that had what these waited for; none where
+    /// threads are asked for.
     pub fn beside(&self) -> HashSet<StrandId> {
         let learned = self.rules.learned.as_ref();
         let learned = learned.filter(|_| self.rules.threads.is_none());

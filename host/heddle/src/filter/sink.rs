@@ -3,7 +3,7 @@
 //! The own time of a call that is left out counts as its nearest caller's that is kept, as if it
 //! had no hooks. With a time range, calls and their times are cut to it.
 
-use super::before::{HeldWait, Waits};
+use super::before::Waits;
 use super::learned::{Bits, Learning};
 use super::left_out::{By, LeftOut};
 use super::open::{Active, Base, Change, Fate, Life, Open};
@@ -15,14 +15,14 @@ use crate::by_slot::BySlot;
 use crate::values::Waiting;
 use heddle_calls::End;
 use heddle_strands::{Call, Decoded, Kind, Sink, Strand, StrandId, StrandSpan};
-use heddle_trace_file::{Callee, Event, EventKind, Nanos, Way};
+use heddle_trace_file::{Callee, Event, EventKind, Nanos};
 
 /// A sink that a filter may be before.
 pub trait Filterable: Sink {
     /// It is told of everything that happens, as without a filter, and of calls by
-    /// [`Filterable::enter_of`] and [`Filterable::leave_of`], with what the filter makes of them: who
-    /// shows what strands do beside calls has to follow their activations, of which a filter may keep
-    /// no call.
+    /// [`Filterable::enter_of`] and [`Filterable::leave_of`], with what the filter makes of them:
+    /// who shows what strands do beside calls has to follow their activations, of which a filter
+    /// may keep no call.
     const FOLLOWS: bool = false;
 
     /// A call begins, which is `kept`, or ends before the time range.
@@ -57,30 +57,12 @@ pub trait Filterable: Sink {
     /// A call of the strand began or ended now, and was left out.
     fn left_out(&mut self, _strand: StrandId) {}
 
-    /// When the time range begins, the strand is suspended since before, on this thread: that is
-    /// told next.
-    fn ran_on(&mut self, _strand: StrandId, _thread: usize) {}
+    /// An event that is left out; who made a thread is of interest all the same.
+    fn other_left_out(&mut self, _strand: StrandId, _thread: usize, _event: &Event<'_>) {}
 
-    /// When the time range begins, the thread waits since before: the event is as if it began now.
-    /// The same of what a strand is about to wait for, or waits for: that is told in front of its
-    /// suspension.
-    fn waits_still(&mut self, _strand: StrandId, _thread: usize, _event: &Event<'_>) {}
-
-    /// The time range ends, before strands end that live on.
-    fn range_ends(&mut self, _at: Nanos) {}
-
-    /// The strand lives on behind the time range, which ends at this time.
-    fn goes_on(&mut self, strand: &Strand, _at: Nanos) {
+    /// The strand has ended, and no call of it is kept.
+    fn had_no_calls(&mut self, strand: &Strand) {
         self.ended(strand);
-    }
-
-    /// The strand has ended, or lives on behind the time range that ends at `cut`, and no call of
-    /// it is kept.
-    fn had_no_calls(&mut self, strand: &Strand, cut: Option<Nanos>) {
-        match cut {
-            Some(at) => self.goes_on(strand, at),
-            None => self.ended(strand),
-        }
     }
 }
 
@@ -116,8 +98,7 @@ pub struct Filtered<'f, S> {
     long: Option<&'f Bits>,
     /// Nothing is held back for the time range any more.
     begun: bool,
-    /// When the time range begins, or, if it has, ends; `u64::MAX`: it does no more.
-    next: Nanos,
+    /// Until then, for the walk that only learns.
     waits: Waits,
     turn: u64,
     left_out: LeftOut,
@@ -128,8 +109,7 @@ pub struct Filtered<'f, S> {
 /// What is told when the time range begins.
 enum Held {
     Call(Box<Call>),
-    Change(StrandId, Change, Option<(u64, Box<[u8]>)>),
-    Wait(HeldWait),
+    Change(StrandId, Change),
 }
 
 /// The sinks that were behind a filter, and what that left out.
@@ -165,9 +145,7 @@ fn keeps_its_call(kind: &EventKind<'_>) -> bool {
 
 impl<'f, S> Filtered<'f, S> {
     pub(super) fn new(rules: &'f Rules<'f>, process: usize, inner: S) -> Self {
-        let from = rules.range.map_or(Nanos(0), |range| range.from);
-        let begun = from == Nanos(0);
-        let to = rules.range.map_or(Nanos(u64::MAX), |range| range.to);
+        let begun = rules.range.is_none_or(|range| range.from == Nanos(0));
         Filtered {
             rules,
             process,
@@ -179,7 +157,6 @@ impl<'f, S> Filtered<'f, S> {
             learning: None,
             long: None,
             begun,
-            next: if begun { to } else { from },
             waits: Waits::default(),
             turn: 0,
             left_out: LeftOut::default(),
@@ -255,36 +232,31 @@ impl<'f, S> Filtered<'f, S> {
 }
 
 impl<S: Filterable> Filtered<'_, S> {
-    /// It is `time`: the range may begin, or end.
+    /// It is `time`: the range may begin.
     #[inline]
     fn reach(&mut self, time: Nanos) {
-        if time >= self.next {
+        if !self.begun {
             self.reach_range(time);
         }
     }
 
     #[cold]
     fn reach_range(&mut self, time: Nanos) {
-        let Some(range) = self.rules.range else {
-            return;
-        };
-        if !self.begun {
+        if let Some(range) = self.rules.range.filter(|range| range.from <= time) {
             self.begin_range(range);
-        }
-        if time >= range.to && self.next < Nanos(u64::MAX) {
-            self.next = Nanos(u64::MAX);
-            self.inner.range_ends(range.to);
         }
     }
 
     fn begin_range(&mut self, range: TimeRange) {
         self.begun = true;
-        self.next = range.to;
         let mut held: Vec<(u64, Held)> = Vec::new();
-        held.extend(self.waits.take().map(|wait| (wait.turn, Held::Wait(wait))));
+        let waits: Vec<_> = self.waits.take().collect();
+        for wait in waits {
+            self.learn_wait(wait.strand, EventKind::Wait(wait.wait.wait()));
+        }
         for life in self.lives.each() {
             if let Some((turn, change)) = life.change.take() {
-                held.push((turn, Held::Change(life.id, change, life.reason.take())));
+                held.push((turn, Held::Change(life.id, change)));
             }
         }
         let active = self.lives.each().map(|life| &mut life.active);
@@ -297,43 +269,20 @@ impl<S: Filterable> Filtered<'_, S> {
                 }
             }
         }
-        if S::FOLLOWS {
-            return;
-        }
         held.sort_by_key(|(turn, _)| *turn);
-        fn begun(time: Nanos, kind: EventKind<'_>) -> Event<'_> {
-            let way = Way::default();
-            Event { time, way, kind }
-        }
         for (_, held) in held {
             match held {
                 Held::Call(mut call) => {
                     call.enter = range.from;
                     self.inner.was_open(&call);
                 }
-                Held::Change(id, change, reason) => {
-                    let thread = match change {
-                        Change::Resumed(by, thread) => {
-                            self.learn_run(id, thread);
-                            self.inner.resumed(id, by, thread, range.from);
-                            thread
-                        }
-                        Change::Suspended(thread) => thread,
-                    };
-                    if let Some((strand, reason)) = &reason {
-                        let strand = *strand;
-                        let event = begun(range.from, EventKind::StrandWaits { strand, reason });
-                        self.inner.waits_still(id, thread, &event);
-                    }
-                    if matches!(change, Change::Suspended(_)) {
-                        self.inner.ran_on(id, thread);
-                        self.inner.suspended(id, thread, range.from);
-                    }
+                _ if S::FOLLOWS => {}
+                Held::Change(id, Change::Resumed(by, thread)) => {
+                    self.learn_run(id, thread);
+                    self.inner.resumed(id, by, thread, range.from);
                 }
-                Held::Wait(wait) => {
-                    self.learn_wait(wait.strand, EventKind::Wait(wait.wait.wait()));
-                    let event = begun(range.from, EventKind::Wait(wait.wait.wait()));
-                    self.inner.waits_still(wait.strand, wait.thread, &event);
+                Held::Change(id, Change::Suspended(thread)) => {
+                    self.inner.suspended(id, thread, range.from);
                 }
             }
         }
@@ -349,9 +298,6 @@ impl<S: Filterable> Filtered<'_, S> {
         } else if !self.begun {
             let turn = self.next_turn();
             if let Some(life) = self.lives.of_mut(strand) {
-                if matches!(change, Change::Resumed(..)) {
-                    life.reason = None;
-                }
                 life.change = Some((turn, change));
             }
         } else if self.in_range(time) {
@@ -380,20 +326,11 @@ impl<S: Filterable> Filtered<'_, S> {
     fn hold_back(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
         match event.kind {
             EventKind::Wait(wait) => {
-                let turn = self.next_turn();
                 let life = self.lives.of(strand);
                 let open = life.map_or(0, |life| life.active.open.len());
-                self.waits.begin((strand, thread), wait, open, turn);
+                self.waits.begin((strand, thread), wait, open);
             }
             EventKind::WaitEnded { .. } => self.waits.end(thread),
-            EventKind::StrandWaits {
-                strand: number,
-                reason,
-            } => {
-                if let Some(life) = self.lives.of_mut(strand) {
-                    life.reason = Some((number, reason.into()));
-                }
-            }
             _ => {}
         }
     }
@@ -748,15 +685,15 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         if S::FOLLOWS {
             return self.inner.other(strand, thread, event);
         }
-        if !self.rules.takes_thread(self.process, thread) {
-            return;
-        }
-        if !self.begun {
-            self.hold_back(strand, thread, event);
-        } else if self.in_range(event.time) {
+        let takes_thread = self.rules.takes_thread(self.process, thread);
+        if takes_thread && self.begun && self.in_range(event.time) {
             self.learn_wait(strand, event.kind);
-            self.inner.other(strand, thread, event);
+            return self.inner.other(strand, thread, event);
         }
+        if takes_thread && !self.begun {
+            self.hold_back(strand, thread, event);
+        }
+        self.inner.other_left_out(strand, thread, event);
     }
 
     fn ended(&mut self, strand: &Strand) {
@@ -767,19 +704,9 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         if let Some(learning) = &mut self.learning {
             learning.ended(strand.id, calls > 0);
         }
-        // What has not ended may have waited since before the range ends.
-        let cut = self.rules.range.map(|range| range.to).filter(|&to| {
-            let end = strand.died();
-            end.unwrap_or_else(|| self.rules.ends[self.process]) >= to
-        });
-        if let Some(to) = cut {
-            self.reach(to);
-        }
-        match cut {
-            _ if S::FOLLOWS => self.inner.ended(&strand),
-            _ if calls == 0 => self.inner.had_no_calls(&strand, cut),
-            Some(to) => self.inner.goes_on(&strand, to),
-            None => self.inner.ended(&strand),
+        match calls {
+            0 if !S::FOLLOWS => self.inner.had_no_calls(&strand),
+            _ => self.inner.ended(&strand),
         }
     }
 }

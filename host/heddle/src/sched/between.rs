@@ -108,8 +108,6 @@ pub fn why_off(stretch: &OffCpu, call: Option<(Nanos, &[u8])>) -> String {
 pub struct Between {
     all: Arc<Stretches>,
     process: usize,
-    /// What is outside of it is left out.
-    range: Range<Nanos>,
     /// How many were given of each thread.
     given: FxHashMap<usize, usize>,
 }
@@ -120,32 +118,17 @@ impl Between {
         Between {
             all: all.clone(),
             process,
-            range: Nanos(0)..Nanos(u64::MAX),
             given: FxHashMap::default(),
         }
     }
 
-    /// The same, with stretches cut to this range.
-    pub fn within(self, range: Range<Nanos>) -> Self {
-        Between { range, ..self }
-    }
-
     /// The thread's next stretch that begins before this time.
     pub fn next(&mut self, thread: usize, before: Nanos) -> Option<OffCpu> {
-        let Range { start, end } = self.range;
+        let given = self.given.entry(thread).or_default();
         let all = self.all.of(self.process, thread);
-        let given = self
-            .given
-            .entry(thread)
-            .or_insert_with(|| all.partition_point(|off| off.to <= start));
-        let mut next = *all.get(*given)?;
-        next.from = next.from.max(start);
-        if next.from >= before.min(end) {
-            return None;
-        }
-        next.to = next.to.min(end);
+        let next = all.get(*given).filter(|off| off.from < before)?;
         *given += 1;
-        Some(next)
+        Some(*next)
     }
 
     /// What threads did from then on is not known.

@@ -4,7 +4,7 @@
 use crate::common::{LIBC, Program, abc, heddle};
 use crate::strands::{self, written};
 use heddle_trace_file::write::TraceWriter;
-use heddle_trace_file::{Nanos, Switch, SwitchKind};
+use heddle_trace_file::{Made, Nanos, Switch, SwitchKind};
 use predicates::prelude::*;
 use predicates::str::{contains, ends_with, is_empty};
 use std::collections::{BTreeMap, BTreeSet};
@@ -553,6 +553,43 @@ fn taking_turns(path: &Path) {
         .finish()
         .unwrap();
     process.finish().unwrap();
+}
+
+#[test]
+fn who_made_a_thread_is_told_whatever_is_left_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    process.module(0x1000, 0x2000, 0x1000, None, "/bin/app");
+    let mut main = process.thread(42, "app");
+    main.enter(10, 0x1010, 0x1500, 0x7000)
+        .makes(20, Made::Thread, 1);
+    main.exit(300, 0x1010, 0x1500, 0x7000).finish().unwrap();
+    let mut made = process.thread(43, "made");
+    made.made_by(1);
+    made.enter(100, 0x1100, 0x1020, 0x6f00);
+    made.exit(200, 0x1100, 0x1020, 0x6f00).finish().unwrap();
+    process.finish().unwrap();
+    for filter in [&["--time-range", "50ns.."][..], &["--thread", "43"], &[]] {
+        let (tree, _) = said(path, &[&["tree"][..], filter].concat());
+        let depth = |name: &str| {
+            let row = tree.lines().find(|line| line.contains(name));
+            row.map(|row| row.find("thread #").unwrap())
+        };
+        // By --thread the maker is left out.
+        let below = depth("made") > depth("app");
+        assert!(below || filter == ["--thread", "43"], "{filter:?}: {tree}");
+        let export = ["export", "--format", "json", "-o", "-"];
+        let (rows, _) = said(path, &[&export[..], filter].concat());
+        let made = rows
+            .lines()
+            .find(|row| row.contains("\"strand\":2,\"kind\""));
+        assert!(
+            made.unwrap().contains("\"parent\":1,"),
+            "{filter:?}: {rows}"
+        );
+    }
 }
 
 #[test]

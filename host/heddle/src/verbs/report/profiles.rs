@@ -265,12 +265,12 @@ impl Sink for Profiles<'_> {
     fn ended(&mut self, strand: &Strand) {
         let group = self.lives[strand.slot as usize].group;
         self.groups[group as usize].strands += 1;
-        self.had_no_calls(strand, None);
+        self.had_no_calls(strand);
     }
 }
 
 impl Filterable for Profiles<'_> {
-    fn had_no_calls(&mut self, strand: &Strand, _: Option<Nanos>) {
+    fn had_no_calls(&mut self, strand: &Strand) {
         self.fibers += u64::from(strand.kind == Kind::Fiber);
         self.lives[strand.slot as usize].calls.end();
         self.aside.forget(strand.slot);

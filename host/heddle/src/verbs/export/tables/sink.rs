@@ -832,6 +832,8 @@ impl Sink for Rows<'_> {
 impl Filterable for Rows<'_> {
     const FOLLOWS: bool = true;
 
+    fn was_open(&mut self, _: &Call) {}
+
     fn enter_of(&mut self, call: &Call, kept: bool) {
         let whole = self.whole;
         let shown = &whole.shown[self.index];

@@ -14,7 +14,7 @@ mod rows;
 use super::selection::{self, Selection};
 use super::spill::{Spill, Stream};
 use super::written::Written;
-use crate::filter::Filter;
+use crate::filter::{Filter, Shown};
 use crate::names::Names;
 use crate::sched;
 use crate::strand_list::Makers;
@@ -24,7 +24,7 @@ use heddle_calls::Key;
 use heddle_perfetto::{Clock, Sequence};
 use heddle_strands::{Analysis, Decoded, Kind, StrandId};
 use heddle_symbols::Location;
-use heddle_trace_file::{Nanos, Process, Trace};
+use heddle_trace_file::{Process, Trace};
 pub use rows::DEEPEST;
 use rows::{Rows, Whole};
 use std::collections::{HashMap, HashSet};
@@ -75,11 +75,13 @@ pub fn with(
     } = wanted;
     let analysis = Analysis::new(trace, names.images());
     selection = selection.with_calls(&analysis, filter.as_mut())?;
-    let range = filter
-        .as_ref()
-        .map_or(Nanos(0)..Nanos(u64::MAX), Filter::range);
-    let ends = process_ends(trace).into_iter();
-    let ends = ends.map(|end| end.filter(|&end| end < range.end));
+    let shown = |process| match &filter {
+        Some(filter) => filter.shown(process),
+        None => Shown::ALL,
+    };
+    let shown: Vec<Shown> = (0..trace.processes().len()).map(shown).collect();
+    let ends = process_ends(trace).into_iter().zip(&shown);
+    let ends = ends.map(|(end, shown)| end.filter(|&end| end < shown.range.end));
     let whole = Whole {
         spill,
         clock: clock(trace),
@@ -90,7 +92,7 @@ pub fn with(
         shapes: trace.shapes(),
         off: sched::stretches(trace)?,
         ends: ends.collect(),
-        range,
+        shown,
         deepest,
     };
     let processes = trace.processes();

@@ -31,8 +31,9 @@ pub struct Row {
 /// An activation of a strand: of a coroutine, there may be two at once, on a track each.
 #[derive(Clone, Debug, Default)]
 pub struct Active {
-    /// Calls that are open.
+    /// Calls that are open, and those of them whose slices have begun.
     pub open: u64,
+    pub begun: u64,
     /// What goes on within them.
     pub leaf: Option<Leaf>,
     /// What it is about to wait for.

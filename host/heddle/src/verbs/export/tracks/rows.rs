@@ -14,12 +14,12 @@ use super::numbers;
 use super::row::{Active, Leaf, Meanwhile, Row, label};
 use crate::aside::{Activation, Aside};
 use crate::by_slot::BySlot;
-use crate::filter::Filterable;
+use crate::filter::{Filterable, Kept, Shown};
 use crate::names::printable;
 use crate::notes;
 use crate::sched::{self, Between, Stretches};
 use crate::strand_list::Makers;
-use crate::values::{Waiting, named_values};
+use crate::values::{Recorded, Waiting, named_values};
 use crate::verbs::export::selection::Selection;
 use crate::verbs::export::spill::{Spill, Stream};
 use crate::waits::{Labels, is_no_wait};
@@ -55,8 +55,8 @@ pub struct Whole<'a> {
     /// By process: when it ended with all its strands, if that was before the range and the trace
     /// did.
     pub ends: Vec<Option<Nanos>>,
-    /// The time that is wanted.
-    pub range: Range<Nanos>,
+    /// By process: what is shown of it.
+    pub shown: Vec<Shown>,
     /// Calls that may be open on a track: see [`DEEPEST`].
     pub deepest: u64,
 }
@@ -100,6 +100,8 @@ pub struct Rows<'a> {
 pub struct Pen<'a> {
     pub events: Stream<'a>,
     pub sequence: Sequence,
+    /// The time that is shown. Slices are within it; moments that are not are left out.
+    range: Range<u64>,
 }
 
 impl Pen<'_> {
@@ -124,6 +126,9 @@ impl Pen<'_> {
     }
 
     fn instant(&mut self, time: u64, track: u64, what: &Begin<'_>) {
+        if !self.range.contains(&time) {
+            return;
+        }
         let sequence = &mut self.sequence;
         self.events
             .append(|bytes| sequence.instant(bytes, time, track, what));
@@ -135,6 +140,9 @@ impl Pen<'_> {
         let Some(leaf) = row.active.leaf.as_mut().filter(|leaf| !leaf.written) else {
             return;
         };
+        if leaf.since >= self.range.end {
+            return;
+        }
         leaf.written = true;
         let text;
         let name = match (leaf.what, &row.active.waits) {
@@ -153,7 +161,8 @@ impl Pen<'_> {
             flows: flow.as_slice(),
             ..Begin::named(name)
         };
-        self.begin(leaf.since, row.track(), &what);
+        let since = leaf.since.max(self.range.start);
+        self.begin(since, row.track(), &what);
     }
 }
 
@@ -167,6 +176,7 @@ impl<'a> Rows<'a> {
             pen: Pen {
                 events: whole.spill.stream(),
                 sequence: Sequence::new(0, whole.clock, 0),
+                range: whole.shown[index].range.start.0..whole.shown[index].range.end.0,
             },
             ended: whole.spill.stream(),
             functions: None,
@@ -183,10 +193,7 @@ impl<'a> Rows<'a> {
             within: FxHashMap::default(),
             resumptions: 0,
             waiting: Waiting::default(),
-            off: whole
-                .off
-                .as_ref()
-                .map(|off| Between::new(off, index).within(whole.range.clone())),
+            off: whole.off.as_ref().map(|off| Between::new(off, index)),
         }
     }
 
@@ -312,6 +319,46 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The slice of a call begins, on the track that its activation is on.
+    #[inline]
+    fn begin(&mut self, call: &Call, given: Option<Recorded>) {
+        let tid = call.frame.map(|_| self.tid(call.thread));
+        let Nanos(time) = call.enter;
+        let Some(row) = self.rows.at(call.slot) else {
+            return;
+        };
+        row.begun = true;
+        row.active.begun += 1;
+        if !row.shown {
+            return;
+        }
+        if row.active.begun > self.whole.deepest {
+            self.deep += 1;
+            return;
+        }
+        self.calls += 1;
+        let function = number(self.process, &mut self.functions, call.function, call.enter);
+        let mut what = Begin::call(function, numbers::CALL);
+        let annotations;
+        if let Some((frame, tid)) = call.frame.zip(tid) {
+            let pointer = Annotation {
+                name: numbers::FRAME,
+                value: Value::Pointer(frame.address().0),
+            };
+            let index = frame.resume_index().map(|index| Annotation {
+                name: numbers::RESUME_INDEX,
+                value: Value::Number(index.into()),
+            });
+            annotations = [tid, pointer, index.unwrap_or(pointer)];
+            what.annotations = &annotations[..if index.is_some() { 3 } else { 2 }];
+        }
+        let arriving = std::mem::take(&mut row.arriving);
+        what.arriving = &arriving;
+        let texts = given.map(|given| named_values(&given, self.whole.shapes));
+        what.texts = texts.as_deref().unwrap_or_default();
+        self.pen.begin(time, row.track(), &what);
+    }
+
     /// What the strand does that does not call is cut at this time.
     fn settle(&mut self, strand: &Strand, Nanos(time): Nanos) {
         let Some(row) = self.rows.at(strand.slot) else {
@@ -334,7 +381,8 @@ impl<'a> Rows<'a> {
             // The activation that is looked at comes last.
             let latest = active.map(|active| std::mem::replace(&mut row.active, active));
             row.settle(&mut self.pen, time);
-            let open = std::mem::take(&mut row.active.open).min(self.whole.deepest);
+            row.active.open = 0;
+            let open = std::mem::take(&mut row.active.begun).min(self.whole.deepest);
             if row.shown {
                 (0..open).for_each(|_| self.pen.end(time, row.track()));
             }
@@ -365,18 +413,20 @@ impl<'a> Rows<'a> {
             let Some(row) = row.filter(|row| row.shown && row.active.leaf.is_none()) else {
                 continue;
             };
-            // Of the activation on this thread no call is kept that is open now.
-            if row.kind == Kind::Coroutine && row.on as usize != thread {
+            let shown = &self.whole.shown[self.index];
+            let cut = shown.cut(stretch.from, Some(stretch.to.min(time)));
+            let cut = cut.filter(|_| shown.takes_thread(thread));
+            let Some((from, Some(to))) = cut else {
                 continue;
-            }
+            };
             let text = sched::why_off(&stretch, call);
             let what = Begin {
                 category: numbers::PROCESSOR,
                 ..Begin::named(Name::Text(&text))
             };
             let track = row.track();
-            self.pen.begin(stretch.from.0, track, &what);
-            self.pen.end(stretch.to.min(time).0, track);
+            self.pen.begin(from.0, track, &what);
+            self.pen.end(to.0, track);
         }
     }
 
@@ -453,8 +503,10 @@ impl Row {
         let Some(leaf) = &self.active.leaf else {
             return;
         };
-        let (what, time) = (leaf.what, time.max(leaf.since));
-        if self.shown && (leaf.written || leaf.since < time) {
+        let what = leaf.what;
+        let since = leaf.since.max(pen.range.start);
+        let time = time.max(leaf.since).min(pen.range.end);
+        if self.shown && (leaf.written || since < time) {
             pen.begin_leaf(self, None);
             pen.end(time, self.track());
         }
@@ -483,6 +535,7 @@ impl Sink for Rows<'_> {
                 row.arriving.push(numbers::birth(id));
             }
         } else if let Some(parent) = strand.parent
+            && self.pen.range.contains(&strand.born.0)
             && row.shown
             && self.shown(parent)
         {
@@ -520,7 +573,8 @@ impl Sink for Rows<'_> {
         } else if self.own.get(&thread) != Some(&id) {
             self.host(thread, Meanwhile::Hosts(id, kind), time);
         }
-        let by = by.filter(|&by| shown && self.shown(by) && by != id);
+        let is_shown = shown && self.pen.range.contains(&time);
+        let by = by.filter(|&by| is_shown && self.shown(by) && by != id);
         if let Some(by) = by {
             self.turn(by, thread);
         }
@@ -590,85 +644,13 @@ impl Sink for Rows<'_> {
 
     #[inline]
     fn enter(&mut self, call: &Call) {
-        self.processor(call.thread, call.enter, None);
-        let Nanos(time) = call.enter;
-        let tid = call.frame.map(|_| self.tid(call.thread));
-        let given = self.waiting.of_enter(call);
-        self.turn_to(call.slot, call.thread, call.depth == 0);
-        let Some(row) = self.rows.at(call.slot) else {
-            return;
-        };
-        row.settle(&mut self.pen, time);
-        row.active.open += 1;
-        row.begun = true;
-        row.destroyed |= call.destroys;
-        row.active.returned = false;
-        if !row.shown {
-            return;
-        }
-        if row.active.open > self.whole.deepest {
-            self.deep += 1;
-            return;
-        }
-        self.calls += 1;
-        let function = number(self.process, &mut self.functions, call.function, call.enter);
-        let mut what = Begin::call(function, numbers::CALL);
-        let annotations;
-        if let Some((frame, tid)) = call.frame.zip(tid) {
-            let pointer = Annotation {
-                name: numbers::FRAME,
-                value: Value::Pointer(frame.address().0),
-            };
-            let index = frame.resume_index().map(|index| Annotation {
-                name: numbers::RESUME_INDEX,
-                value: Value::Number(index.into()),
-            });
-            annotations = [tid, pointer, index.unwrap_or(pointer)];
-            what.annotations = &annotations[..if index.is_some() { 3 } else { 2 }];
-        }
-        let arriving = std::mem::take(&mut row.arriving);
-        what.arriving = &arriving;
-        let texts = given.map(|given| named_values(&given, self.whole.shapes));
-        what.texts = texts.as_deref().unwrap_or_default();
-        self.pen.begin(time, row.track(), &what);
+        self.enter_of(call, true);
     }
 
     #[inline]
     fn leave(&mut self, span: &StrandSpan) {
-        if span.span.end != End::Open {
-            self.processor(span.thread, span.span.exit, None);
-        }
-        let result = self.waiting.of_leave(span);
-        self.turn_to(span.slot, span.thread, false);
-        let Some(row) = self.rows.at(span.slot) else {
-            return;
-        };
-        if span.span.end == End::Open {
-            // Its slice has no end, as the call has none.
-            row.cut = true;
-            return;
-        }
-        let Nanos(mut time) = span.span.exit;
-        match &row.active.leaf {
-            // It ended at the latest when its strand went on, or was gone: it did not run since
-            // then.
-            Some(leaf) if span.span.end == End::Unwound && leaf.what == Meanwhile::Suspended => {
-                time = leaf.since;
-            }
-            _ => row.settle(&mut self.pen, time),
-        }
-        row.active.returned = span.body && span.span.depth == 0;
-        if row.shown && row.active.open <= self.whole.deepest {
-            let track = row.track();
-            match result {
-                None => self.pen.end(time, track),
-                Some(result) => {
-                    let texts = named_values(&result, self.whole.shapes);
-                    self.pen.end_with(time, track, &texts);
-                }
-            }
-        }
-        row.active.open -= 1;
+        let late = false;
+        self.leave_of(span, Some(Kept { span: *span, late }));
     }
 
     fn unmatched(&mut self, id: StrandId, thread: usize, callee: Callee, time: Nanos) {
@@ -734,7 +716,7 @@ impl Sink for Rows<'_> {
                 }
                 return;
             }
-            EventKind::Wait(wait) => {
+            EventKind::Wait(wait) if self.whole.shown[self.index].takes_thread(thread) => {
                 let label = self.whole.labels.of_wait(self.index, wait);
                 self.begin_leaf(id, Meanwhile::Blocked, event.time.0);
                 if let Some(row) = self.rows.of_mut(id) {
@@ -754,7 +736,8 @@ impl Sink for Rows<'_> {
             }
             _ => return,
         };
-        let Some(row) = self.rows.of_mut(id).filter(|row| row.shown) else {
+        let takes = self.whole.shown[self.index].takes_thread(thread);
+        let Some(row) = self.rows.of_mut(id).filter(|row| row.shown && takes) else {
             return;
         };
         row.settle(&mut self.pen, event.time.0);
@@ -773,55 +756,92 @@ impl Sink for Rows<'_> {
             let until = end.map_or(Nanos(u64::MAX), |end| end.max(strand.last));
             self.processor(strand.thread(), until, None);
         }
+        let shown = &self.whole.shown[self.index];
         match (strand.died(), end) {
             (None, Some(end)) => {
                 let end = end.max(strand.last);
                 self.close(strand, end);
                 self.end(strand, Some(end));
             }
-            (died, _) => self.end(strand, died),
+            (Some(died), _) if died < shown.range.end => self.end(strand, Some(died)),
+            (died, _) => {
+                if died.is_some() || shown.until >= shown.range.end {
+                    self.settle(strand, shown.range.end);
+                }
+                self.end(strand, None);
+            }
         }
     }
 }
 
 impl Filterable for Rows<'_> {
-    fn left_late(&mut self, span: &StrandSpan) {
-        self.leave(span);
-    }
+    const FOLLOWS: bool = true;
 
-    fn body_left_out(&mut self, call: &Call) {
-        if let Some(row) = self.rows.at(call.slot) {
-            row.destroyed |= call.destroys;
+    #[inline]
+    fn enter_of(&mut self, call: &Call, kept: bool) {
+        self.processor(call.thread, call.enter, None);
+        let Nanos(time) = call.enter;
+        let given = self.waiting.of_enter(call);
+        self.turn_to(call.slot, call.thread, call.depth == 0);
+        let Some(row) = self.rows.at(call.slot) else {
+            return;
+        };
+        row.settle(&mut self.pen, time);
+        row.active.open += 1;
+        row.destroyed |= call.destroys;
+        row.active.returned = false;
+        if kept && self.pen.range.contains(&time) {
+            self.begin(call, given);
         }
     }
 
-    fn left_body(&mut self, strand: StrandId, thread: usize) {
-        self.turn(strand, thread);
-        if let Some(row) = self.rows.of_mut(strand) {
-            row.active.returned = true;
+    #[inline]
+    fn leave_of(&mut self, span: &StrandSpan, kept: Option<Kept>) {
+        if span.span.end != End::Open {
+            self.processor(span.thread, span.span.exit, None);
+        }
+        let result = self.waiting.of_leave(span);
+        self.turn_to(span.slot, span.thread, false);
+        let Some(row) = self.rows.at(span.slot) else {
+            return;
+        };
+        if span.span.end == End::Open {
+            // Its slice has no end, as the call has none.
+            row.cut = true;
+            return;
+        }
+        let Nanos(mut time) = span.span.exit;
+        match &row.active.leaf {
+            // It ended at the latest when its strand went on, or was gone: it did not run since
+            // then.
+            Some(leaf) if span.span.end == End::Unwound && leaf.what == Meanwhile::Suspended => {
+                time = leaf.since;
+            }
+            _ => row.settle(&mut self.pen, time),
+        }
+        row.active.returned = span.body && span.span.depth == 0;
+        row.active.open -= 1;
+        if kept.is_none() {
+            return;
+        }
+        let is_within = row.active.begun <= self.whole.deepest;
+        row.active.begun = row.active.begun.saturating_sub(1);
+        // What goes on behind what is shown has no end.
+        if row.shown && is_within && span.span.exit.0 < self.pen.range.end {
+            let time = time.max(self.pen.range.start);
+            let track = row.track();
+            match result {
+                None => self.pen.end(time, track),
+                Some(result) => {
+                    let texts = named_values(&result, self.whole.shapes);
+                    self.pen.end_with(time, track, &texts);
+                }
+            }
         }
     }
 
-    fn ran_on(&mut self, id: StrandId, thread: usize) {
-        if let Some(row) = self.rows.of_mut(id) {
-            (row.thread, row.on) = (thread, thread as u32);
-        }
-    }
-
-    fn waits_still(&mut self, id: StrandId, thread: usize, event: &Event<'_>) {
-        self.other(id, thread, event);
-    }
-
-    fn range_ends(&mut self, at: Nanos) {
-        let mut threads: Vec<usize> = self.running.keys().copied().collect();
-        threads.sort_unstable();
-        for thread in threads {
-            self.processor(thread, at, None);
-        }
-    }
-
-    fn goes_on(&mut self, strand: &Strand, at: Nanos) {
-        self.settle(strand, at);
-        self.end(strand, None);
+    fn was_open(&mut self, call: &Call) {
+        self.turn_to(call.slot, call.thread, false);
+        self.begin(call, None);
     }
 }
