@@ -77,6 +77,7 @@ pub fn overlapping(directory: &Path) {
             .capture(co, 0x5581_0010, Some(index))
             .enter(begin, co, main + 9, base + 800)
             .enter(naps, nap, co + 9, base + 700)
+            .mark(wakes - 5, 0, "awake")
             .exit(wakes, nap, 0, base + 700)
             .exit(end, co, 0, base + 800)
             .exit(300, main, 0, base + 900)
@@ -211,6 +212,26 @@ fn a_filter_leaves_the_sleeps_of_activations_at_once_where_they_are() {
         assert_eq!(found, places, "{filter:?}");
         assert_eq!(found_nap, nap, "{filter:?}");
     }
+}
+
+#[test]
+fn replay_tells_of_an_event_in_the_activation_that_it_was_in() {
+    let directory = tempfile::tempdir().unwrap();
+    overlapping(directory.path());
+    let (out, _) = said(directory.path(), &["replay", "--by", "strand"]);
+    let lines: Vec<&str> = out.lines().collect();
+    let depth = |line: &str, what: &str| {
+        let (_, rest) = line.split_once(what).unwrap();
+        rest.len() - rest.trim_start().len()
+    };
+    let marks = lines.windows(2).filter(|lines| lines[0].contains("awake"));
+    let depths: Vec<usize> = marks
+        .map(|lines| {
+            assert!(lines[1].contains("nap()"), "{out}");
+            depth(lines[0], "Mark") - depth(lines[1], "Exit")
+        })
+        .collect();
+    assert_eq!(depths, [2, 2], "{out}");
 }
 
 #[test]

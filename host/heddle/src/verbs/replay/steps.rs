@@ -1,7 +1,7 @@
 //! What each event of a trace is to its strand: a call's beginning or end, or something else.
 
 use super::line::{Line, OpenCall};
-use crate::aside::Aside;
+use crate::aside::{Activation, Aside};
 use crate::filter::{Filter, Filterable, LeftOut, unwrap};
 use crate::names::{Names, thread_label};
 use crate::sched::{Between, Stretches};
@@ -27,13 +27,25 @@ enum Became {
     LeftOut(StrandId),
 }
 
+/// How many calls of an activation are open.
+#[derive(Clone, Copy, Default)]
+struct Depth(usize);
+
+impl Activation for Depth {
+    fn runs(&self) -> bool {
+        self.0 > 0
+    }
+}
+
 /// Remembers what the last event became, and who is alive.
 struct Latest {
     became: Became,
     /// Calls that the last event shows to be gone without an exit, innermost first.
     unwound: Vec<StrandSpan>,
     values: Waiting,
-    depths: HashMap<StrandId, usize>,
+    /// How deep each strand's latest activation is, with its thread, and others are.
+    depths: HashMap<StrandId, (u32, Depth)>,
+    deep_aside: Aside<Depth, StrandId>,
     /// The open calls of each strand, outermost first, if they are wanted.
     open: Option<HashMap<StrandId, Vec<OpenCall>>>,
     /// The threads of the activations that these are of, and those of other activations.
@@ -55,6 +67,7 @@ impl Latest {
             unwound: Vec::new(),
             values: Waiting::default(),
             depths: HashMap::new(),
+            deep_aside: Aside::default(),
             open: wants_open.then(HashMap::new),
             on: HashMap::new(),
             aside: Aside::default(),
@@ -65,10 +78,18 @@ impl Latest {
     }
 
     fn opened(&mut self, call: &Call) {
-        self.depths.insert(call.strand, call.depth + 1);
+        *self.depth_on(call.strand, call.thread, call.depth == 0) = Depth(call.depth + 1);
         if let Some(open) = self.open_on(call.strand, call.thread, call.depth == 0) {
             open.push(call.into());
         }
+    }
+
+    /// How deep the strand's activation on this thread is, which `begins` or is open.
+    fn depth_on(&mut self, strand: StrandId, thread: usize, begins: bool) -> &mut Depth {
+        let (on, depth) = self.depths.entry(strand).or_default();
+        let now = (on, &mut *depth);
+        self.deep_aside.turn_to(strand, now, thread, begins);
+        depth
     }
 
     /// The open calls of the strand's activation on this thread, which `begins` or is open.
@@ -115,7 +136,7 @@ impl Sink for Latest {
     }
 
     fn leave(&mut self, span: &StrandSpan) {
-        self.depths.insert(span.strand, span.span.depth);
+        *self.depth_on(span.strand, span.thread, false) = Depth(span.span.depth);
         let values = self.values.of_leave(span);
         match span.span.end {
             End::Returned => self.became = Became::Exit(*span, values),
@@ -141,6 +162,7 @@ impl Sink for Latest {
 
     fn ended(&mut self, strand: &Strand) {
         self.depths.remove(&strand.id);
+        self.deep_aside.forget(strand.id);
         if let Some(open) = &mut self.open {
             open.remove(&strand.id);
             self.on.remove(&strand.id);
@@ -343,12 +365,12 @@ where
                 Some((span.strand, Step::Line(line, &[])))
             }
             Became::Unmatched(id, function, time) => {
-                let depth = latest.depths.get(&id).copied().unwrap_or(0);
+                let Depth(depth) = *latest.depth_on(id, place.thread, false);
                 let line = Line::unmatched(names, place, time, function, depth);
                 Some((id, Step::Line(line, &[])))
             }
             Became::Other(id) => {
-                let depth = latest.depths.get(&id).copied().unwrap_or(0);
+                let Depth(depth) = *latest.depth_on(id, place.thread, false);
                 Some((id, Step::Other(event, depth)))
             }
         };
