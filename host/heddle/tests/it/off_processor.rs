@@ -214,6 +214,52 @@ fn a_filter_leaves_the_sleeps_of_activations_at_once_where_they_are() {
     }
 }
 
+/// A coroutine runs another one, and is resumed elsewhere before that has returned: its calls on
+/// the two threads are on a row each.
+#[test]
+fn what_handed_over_by_a_call_and_goes_on_elsewhere_has_a_row_of_its_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let source =
+        "task kid() { co_return; }\ntask co() { kid(); co_return; }\nint main() { co(); }\n";
+    let program = Program::of_tasks(directory.path(), source, &["-O0", "-g"]);
+    let [main, co, kid] = program.places([" main", "2cov.Frame.actor", "3kidv.Frame.actor"]);
+    let mut process = program.process(&directory.path().join("heddle.trace"));
+    process
+        .thread(4711, "app")
+        .enter(5, main, 0, 0x7900)
+        .capture(co, 0x5581_0010, Some(0))
+        .enter(10, co, main + 9, 0x7800)
+        .capture(kid, 0x5581_0090, Some(0))
+        .enter(20, kid, co + 9, 0x7700)
+        .exit(80, kid, 0, 0x7700)
+        .exit(90, co, 0, 0x7800)
+        .exit(300, main, 0, 0x7900)
+        .finish()
+        .unwrap();
+    process
+        .thread(4712, "app")
+        .enter(6, main, 0, 0x9900)
+        .capture(co, 0x5581_0010, Some(2))
+        .enter(40, co, main + 9, 0x9800)
+        .exit(60, co, 0, 0x9800)
+        .exit(300, main, 0, 0x9900)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+    let mut page = Page::open(&view(directory.path(), &[]));
+    assert!(
+        page.visible().contains("co() (meanwhile)"),
+        "{}",
+        page.visible()
+    );
+    let chrome = ["export", "--format", "chrome", "-o", "-"];
+    assert!(
+        said(directory.path(), &chrome)
+            .0
+            .contains("co() (meanwhile)")
+    );
+}
+
 #[test]
 fn replay_tells_of_an_event_in_the_activation_that_it_was_in() {
     let directory = tempfile::tempdir().unwrap();

@@ -387,14 +387,11 @@ impl Picture<'_> {
                 some(": ", self.text(pause.reason))
             ),
             some("at ", self.text(pause.place)),
-            format!(
-                "{}{by}{on}{holder}",
-                if pause.destroyed {
-                    "destroyed"
-                } else {
-                    "went on"
-                },
-            ),
+            match (pause.open, pause.destroyed) {
+                (true, _) => holder.trim_start_matches("; ").to_owned(),
+                (false, true) => format!("destroyed{by}{on}{holder}"),
+                (false, false) => format!("went on{by}{on}{holder}"),
+            },
         ]
     }
 

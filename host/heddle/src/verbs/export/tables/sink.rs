@@ -303,12 +303,13 @@ impl<'a> Rows<'a> {
             return;
         };
         self.turn(id, latest, false);
-        self.had_handed_over(id);
+        let handed_over = self.had_handed_over(id);
         let rests = |life: &Life| matches!(life.active.pause, Some((_, false)));
         if self.lives.of(id).is_some_and(rests) {
             self.goes_on(id, thread, Some(time), by);
             if let Some(life) = self.lives.of_mut(id)
                 && life.active.depth > 0
+                && !handed_over
             {
                 // The fiber that it is on has moved.
                 life.on = thread as u32;
@@ -445,17 +446,19 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The strand that now runs or destroys the strand `id` was run by it, and has not returned. So
-    /// `id` had handed over to that strand, and has not run since then.
-    fn had_handed_over(&mut self, id: StrandId) {
+    /// Whether the strand that now runs or destroys the strand `id` was run by it, and has not
+    /// returned. Then `id` had handed over to that strand, and has not run since then.
+    fn had_handed_over(&mut self, id: StrandId) -> bool {
         let Some(life) = self.lives.of_mut(id) else {
-            return;
+            return false;
         };
         let runs_other = life.runs_other.take();
-        if let (Some((_, since)), None) = (runs_other, life.active.pause) {
-            self.ran(id, since);
-            self.pause(id, since, false);
-        }
+        let (Some((_, since)), None) = (runs_other, life.active.pause) else {
+            return false;
+        };
+        self.ran(id, since);
+        self.pause(id, since, false);
+        true
     }
 
     /// The strand `id` has returned to what ran it.
