@@ -559,6 +559,15 @@ pub fn uncopied(trouble: &Error, trace: &Path) {
     ));
 }
 
+/// Says that the buffers of a process stay, whose header cannot be read.
+pub fn left(directory: &Path, trace: &Path) {
+    warning(format_args!(
+        "{}: its buffers hold events, and stay: without its file process (below) nothing tells of what; if there is a copy of that file, put it there, and: heddle recover {}",
+        directory.display(),
+        quoted(trace)
+    ));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! `heddle recover`: docs/recover.md.
 
-use crate::notes::{counted, note, quoted, uncopied, warning};
+use crate::notes::{self, counted, note, quoted, uncopied, warning};
 use heddle_trace_file::{Apart, Collected, Error, Trace, recover};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -64,11 +64,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         ));
     }
     if let Some(directory) = left {
-        warning(format_args!(
-            "{}: its buffers hold events, and stay: without its file process (below) nothing tells of what; if there is a copy of that file, put it there, and: heddle recover {}",
-            directory.display(),
-            quoted(&args.trace)
-        ));
+        notes::left(directory, &args.trace);
     }
     if let Some(trouble) = trouble {
         uncopied(trouble, &args.trace);

@@ -232,14 +232,19 @@ fn conclude(
         }
     };
     let shown = shown.as_path();
+    let mut said = String::new();
     let collected = match collected {
         Err(failure) if failure.lacks_memory() => return out_of_memory(&failure, shown),
         Err(failure) => {
+            said = failure.to_string();
             error(failure);
             Collected::default()
         }
         Ok(collected) => collected,
     };
+    if let Some(directory) = &collected.left {
+        notes::left(directory, shown);
+    }
     let opened = Trace::open(&path);
     // What was not looked at may have matched.
     if !opened
@@ -260,6 +265,8 @@ fn conclude(
     match told {
         Ok(()) => {}
         Err(failure) if failure.lacks_memory() => out_of_memory(&failure, shown),
+        // It was met when buffers were collected.
+        Err(failure) if failure.to_string() == said => {}
         Err(failure) => error(failure),
     }
 }
