@@ -166,10 +166,15 @@ pub fn damaged(damages: &Damages) {
         1 => String::new(),
         places => format!(", and in {} more", counted(places - 1, "place")),
     };
-    warning(format_args!(
-        "{first}{others}; {} of events are passed over: calls and times are missing",
-        counted(damages.bytes, "byte")
-    ));
+    // What lies in a file's place may be there instead of one, or of nothing.
+    let missing = match damages.bytes {
+        0 => "whether calls and times are missing is not known".to_owned(),
+        bytes => format!(
+            "{} of events are passed over: calls and times are missing",
+            counted(bytes, "byte")
+        ),
+    };
+    warning(format_args!("{first}{others}; {missing}"));
 }
 
 /// Says what is incomplete in a trace that was read, if anything.

@@ -374,6 +374,20 @@ fn info_and_recover_say_which_files_are_missing_or_damaged() {
 }
 
 #[test]
+fn what_lies_in_a_file_s_place_is_not_said_to_have_held_calls() {
+    let (directory, _program) = abc();
+    let path = directory.path();
+    let process = fs::read_dir(path.join("heddle.trace")).unwrap();
+    let process = process
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.is_dir());
+    fs::create_dir(process.unwrap().join("events-1")).unwrap();
+    let report = heddle(path).arg("report").assert().success();
+    let said = "events-1: at offset 0: expected a regular file; whether calls and times are missing is not known";
+    report.stderr(contains(said));
+}
+
+#[test]
 fn buffers_that_recover_must_leave_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
