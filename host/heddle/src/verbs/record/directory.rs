@@ -275,7 +275,8 @@ pub fn remedy(error: &std::io::Error) -> &'static str {
         ErrorKind::OutOfMemory => "; raise the limit: ulimit -v unlimited",
         _ if error.raw_os_error() == Some(libc::EMFILE) => "; raise the limit: ulimit -n 65536",
         _ if error.raw_os_error() == Some(libc::EAGAIN) => {
-            "; this user has too many processes and threads: raise the limit (ulimit -u)"
+            // The C library says the same where a thread's stack finds no room.
+            "; this user has too many processes and threads, or there is no room for one more thread's stack: raise the limits (ulimit -u, ulimit -v)"
         }
         _ => "",
     }
