@@ -31,7 +31,7 @@ pub trait Filterable: Sink {
     }
 
     /// A call ended, with how it is shown if it is kept.
-    fn leave_of(&mut self, span: &StrandSpan, _kept: Option<Kept>) {
+    fn leave_of(&mut self, span: &StrandSpan, _kept: Option<Kept<'_>>) {
         self.leave(span);
     }
 
@@ -68,9 +68,9 @@ pub trait Filterable: Sink {
 
 /// A call as it is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Kept {
+pub struct Kept<'a> {
     /// Its depth and times are of what is kept, and within the time range.
-    pub span: StrandSpan,
+    pub span: &'a StrandSpan,
     /// It was open when the time range began.
     pub late: bool,
 }
@@ -345,8 +345,9 @@ impl<S: Filterable> Filtered<'_, S> {
         short.then_some(By::MinTime)
     }
 
-    /// A call that was told of as it is shown; `own` is its own time.
-    fn kept(&self, span: &StrandSpan, open: &Open, own: u64) -> Kept {
+    /// A call that was told of as it is shown, and whether it was open when the time range began;
+    /// `own` is its own time.
+    fn kept(&self, span: &StrandSpan, open: &Open, own: u64) -> (StrandSpan, bool) {
         let mut span = *span;
         let call = &mut span.span;
         call.depth = open.depth;
@@ -368,14 +369,14 @@ impl<S: Filterable> Filtered<'_, S> {
         }
         call.callees = Nanos(call.duration().0.saturating_sub(own));
         let late = late && call.end == End::Returned;
-        Kept { span, late }
+        (span, late)
     }
 
     /// Tells of the end of a call that was told of.
-    fn tell_end(&mut self, kept: Kept) {
-        match kept.late {
-            true => self.inner.left_late(&kept.span),
-            false => self.inner.leave(&kept.span),
+    fn tell_end(&mut self, (span, late): (StrandSpan, bool)) {
+        match late {
+            true => self.inner.left_late(&span),
+            false => self.inner.leave(&span),
         }
     }
 }
@@ -591,6 +592,8 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         let values = self.values.of_leave(span);
         if S::FOLLOWS {
             let kept = told.then(|| self.kept(span, &open, own));
+            let kept = kept.as_ref();
+            let kept = kept.map(|&(ref span, late)| Kept { span, late });
             self.inner.leave_of(span, kept);
         }
         if told {

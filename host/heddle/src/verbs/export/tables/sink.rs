@@ -763,7 +763,7 @@ impl Sink for Rows<'_> {
     #[inline]
     fn leave(&mut self, span: &StrandSpan) {
         let late = false;
-        self.leave_of(span, Some(Kept { span: *span, late }));
+        self.leave_of(span, Some(Kept { span, late }));
     }
 
     fn unmatched(&mut self, id: StrandId, thread: usize, _: Callee, time: Nanos) {
@@ -876,7 +876,7 @@ impl Filterable for Rows<'_> {
     }
 
     #[inline]
-    fn leave_of(&mut self, span: &StrandSpan, kept: Option<Kept>) {
+    fn leave_of(&mut self, span: &StrandSpan, kept: Option<Kept<'_>>) {
         let whole = self.whole;
         let shown = &whole.shown[self.index];
         if self.off.is_some() && span.span.end != End::Open {

@@ -650,7 +650,7 @@ impl Sink for Rows<'_> {
     #[inline]
     fn leave(&mut self, span: &StrandSpan) {
         let late = false;
-        self.leave_of(span, Some(Kept { span: *span, late }));
+        self.leave_of(span, Some(Kept { span, late }));
     }
 
     fn unmatched(&mut self, id: StrandId, thread: usize, callee: Callee, time: Nanos) {
@@ -796,7 +796,7 @@ impl Filterable for Rows<'_> {
     }
 
     #[inline]
-    fn leave_of(&mut self, span: &StrandSpan, kept: Option<Kept>) {
+    fn leave_of(&mut self, span: &StrandSpan, kept: Option<Kept<'_>>) {
         if span.span.end != End::Open {
             self.processor(span.thread, span.span.exit, None);
         }
