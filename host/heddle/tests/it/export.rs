@@ -116,6 +116,34 @@ fn a_fiber_has_a_track_on_which_its_suspension_and_its_resumptions_lie() {
 }
 
 #[test]
+fn an_inlined_call_s_caller_is_the_function_that_it_was_inlined_into() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        let (main, a, b) = (at("main"), at("_Z1Av"), at("_Z1Bv"));
+        thread
+            .stack(0x7_0000, 0x8_0000)
+            .enter(100, main, LIBC + 5, 0x7_f000)
+            .enter(110, a, main + 5, 0x7_ef00)
+            // It has the stack pointer and the call site of A(), which it is a part of.
+            .enter(120, b, main + 5, 0x7_ef00)
+            .exit(130, b, main + 5, 0x7_ef00)
+            .exit(140, a, main + 5, 0x7_ef00)
+            .exit(150, main, LIBC + 5, 0x7_f000);
+    });
+    let rows = exported(directory.path(), &["--format", "json"]);
+    let rows = String::from_utf8(rows).unwrap();
+    let rows = rows.lines().map(|row| serde_json::from_str(row).unwrap());
+    let rows: Vec<serde_json::Value> = rows.collect();
+    let call = |function: &str| rows.iter().find(|row| row["function"] == function).unwrap();
+    let inlined = call("B()");
+    assert_eq!(inlined["inlined"], true, "{inlined}");
+    assert_eq!(inlined["caller"], "A()", "{inlined}");
+    assert_eq!(inlined["line"], serde_json::Value::Null, "{inlined}");
+    assert_eq!(call("A()")["caller"], "main");
+}
+
+#[test]
 fn chrome_s_events_are_those_of_perfetto_s_file() {
     let directory = tempfile::tempdir().unwrap();
     let program = Program::build(directory.path());

@@ -347,6 +347,11 @@ pub fn sites(
 ) -> Vec<(Rc<Location>, Option<String>)> {
     let modules = trace.processes()[process].modules();
     let location = |key: &Key| {
+        if key.address.0 & record::CONTAINER != 0 {
+            let container = Addr(key.address.0 & !record::CONTAINER);
+            let time = modules.time_of(container, key.generation);
+            return (names.function(process, container, time), None);
+        }
         let time = modules.time_of(key.address, key.generation);
         let caller = names.caller(process, key.address, time);
         (caller, names.line(process, key.address, time))

@@ -8,6 +8,10 @@ use heddle_trace_file::Nanos;
 pub use row::{Call, Event, Pause, Place, Record, Run};
 use words::{ENDS, NONE, some, take_words, words};
 
+/// Among call sites, the function that an inlined call was inlined into is marked by this bit,
+/// which no address of a program has: where in that function the call is made, nothing tells.
+pub const CONTAINER: u64 = 1 << 63;
+
 /// Kinds of events.
 pub const KINDS: [&str; 3] = ["mark", "gap", "exit without enter"];
 

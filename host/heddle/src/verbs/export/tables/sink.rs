@@ -2,7 +2,7 @@
 
 use super::called::Called;
 use super::outlet::Outlet;
-use super::record::{self, KINDS, Pause, Place, Record, Run};
+use super::record::{self, CONTAINER, KINDS, Pause, Place, Record, Run};
 use crate::aside::{Activation, Aside};
 use crate::by_slot::BySlot;
 use crate::filter::{Filterable, Kept, Shown};
@@ -942,11 +942,13 @@ impl Filterable for Rows<'_> {
                 })
                 .0
         };
+        let container = kept.span.around.filter(|_| call.inlined);
+        let site = container.map_or(call.caller, |around| Addr(around.0 | CONTAINER));
         let record = record::Call {
             strand: numbers::lane(span.strand, lane) & StrandId::NUMBER,
             thread: span.thread as u32,
             function: id(&mut met.functions, call.function),
-            site: id(&mut met.sites, call.caller),
+            site: id(&mut met.sites, site),
             inlined: call.inlined,
             enter: call.enter,
             exit: call.exit,
