@@ -35,7 +35,7 @@ pub(super) struct Learned {
     pub long: HashMap<StrandId, Bits>,
     /// Strands of which a call is kept.
     pub strands: HashSet<StrandId>,
-    /// Threads that run these, of those that are asked for, and that have what these wait for.
+    /// Threads that ran these, and threads that had what these waited for.
     pub beside: HashSet<StrandId>,
 }
 
@@ -53,8 +53,7 @@ pub(super) struct Learning {
     pub long: Bits,
     pub strands: HashSet<StrandId>,
     pub beside: HashSet<StrandId>,
-    /// By strand that lives: the threads that ran it, of those that are asked for, and that had
-    /// what it waited for.
+    /// By strand that lives: the threads that ran it, and those that had what it waited for.
     threads: FxHashMap<StrandId, Vec<usize>>,
 }
 

@@ -51,9 +51,6 @@ pub trait Filterable: Sink {
     /// A call began by which a coroutine is run or destroyed, and is left out.
     fn body_left_out(&mut self, _call: &Call) {}
 
-    /// The call ended by which a coroutine is run, and that was left out.
-    fn left_body(&mut self, _strand: StrandId, _thread: usize) {}
-
     /// A call of the strand began or ended now, and was left out.
     fn left_out(&mut self, _strand: StrandId) {}
 
@@ -621,9 +618,6 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         } else if matches!(open.fate, Fate::Waits(_)) {
             self.left_out.count(By::TimeRange);
         } else if !S::FOLLOWS {
-            if span.body && open.outermost && self.begun && self.in_range(time) {
-                self.inner.left_body(span.strand, span.thread);
-            }
             self.inner.left_out(span.strand);
         }
         let outer = if open.outermost {
@@ -693,7 +687,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             self.learn_wait(strand, event.kind);
             return self.inner.other(strand, thread, event);
         }
-        if takes_thread && !self.begun {
+        if takes_thread && !self.begun && self.learning.is_some() {
             self.hold_back(strand, thread, event);
         }
         self.inner.other_left_out(strand, thread, event);

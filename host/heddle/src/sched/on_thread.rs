@@ -62,7 +62,7 @@ impl OnThread {
 
     /// The call ended by which this coroutine ran. The next event may come much later, after a long
     /// call into the kernel.
-    pub fn left_body(&mut self, coroutine: StrandId) {
+    fn left_body(&mut self, coroutine: StrandId) {
         if let Some(&(strand, before)) = self.within.last()
             && strand == coroutine
         {

@@ -164,8 +164,8 @@ fn what_a_coroutine_s_calls_wait_is_no_self_time_of_theirs() {
     );
 }
 
-/// Of each wait in the kernel how long it was and where; of nap() its calls, self, waited and
-/// total.
+/// The page's waits in the kernel, each with its time and its place; and the row of nap(), with
+/// calls, self, waited and total.
 fn slept(path: &Path, filter: &[&str]) -> (Vec<[String; 2]>, Vec<String>) {
     let mut page = Page::open(&view(path, filter));
     let waits = page.rows("waits");

@@ -356,7 +356,7 @@ fn a_process_of_another_version_or_clock_costs_that_process_alone() {
     }
 }
 
-/// Of a header's numbers, and what is said where the first process of two is the damaged one.
+/// A bad clock, or a bad frequency, in the header of the first process is that process's damage.
 #[test]
 fn a_first_process_that_contradicts_the_others_costs_that_process_alone() {
     let header = |path: &Path, pid: u32, change: &dyn Fn(&mut [u8])| {

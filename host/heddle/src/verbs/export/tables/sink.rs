@@ -393,12 +393,10 @@ impl<'a> Rows<'a> {
         if !stretches.is_empty() {
             self.turn(id, thread, false);
         }
-        // Of the activation of a coroutine on this thread, no call may be kept that is open now.
-        let elsewhere = |life: &Life| life.is_coroutine && life.on as usize != thread;
         let pauses = self
             .lives
             .of(id)
-            .is_none_or(|life| life.active.pause.is_some() || elsewhere(life));
+            .is_none_or(|life| life.active.pause.is_some());
         for stretch in stretches {
             if pauses || !self.whole.selection.has(id) {
                 continue;
