@@ -3,7 +3,7 @@
 use super::directory::{self, Opened};
 use crate::notes;
 use crate::preparing::failure::Failure;
-use heddle_trace_file::{Claim, Collected, Collector, Error, in_words};
+use heddle_trace_file::{Claim, Collected, Collector, Error};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -73,11 +73,7 @@ pub fn start(
     let thread = std::thread::Builder::new().name("collector".into());
     let thread = thread.spawn(work).map_err(|error| {
         trace.discard();
-        let remedy = directory::remedy(&error);
-        Failure::ours(format!(
-            "cannot start a thread: {}{remedy}",
-            in_words(&error)
-        ))
+        directory::no_thread(error)
     })?;
     let id = kernel_id
         .recv()

@@ -265,6 +265,15 @@ pub fn refused(error: &Error) -> Failure {
     Failure::ours(format!("cannot begin to record: {error}{remedy}"))
 }
 
+/// Why one of our threads cannot be started, and what to do about it.
+pub fn no_thread(error: std::io::Error) -> Failure {
+    let remedy = remedy(&error);
+    Failure::ours(format!(
+        "cannot start a thread: {}{remedy}",
+        in_words(&error)
+    ))
+}
+
 /// What to do about an error, behind it.
 pub fn remedy(error: &std::io::Error) -> &'static str {
     match error.kind() {
@@ -367,7 +376,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::{Prepared, failed, prepare, say_filters};
+    use super::{Prepared, failed, no_thread, prepare, say_filters};
     use std::fs;
     use std::path::Path;
 
@@ -453,6 +462,19 @@ mod tests {
                 "{said}"
             );
             assert!(said.contains(remedy), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_cannot_be_started_blames_no_limit_that_may_be_none() {
+        let said = |error| no_thread(std::io::Error::from_raw_os_error(error)).message;
+        for (error, remedy) in [
+            (libc::EAGAIN, "(ulimit -u, ulimit -v)"),
+            (libc::ENOMEM, "; raise the limit: ulimit -v unlimited"),
+        ] {
+            let said = said(error);
+            assert!(said.starts_with("cannot start a thread: "), "{said}");
+            assert!(said.ends_with(remedy), "{said}");
         }
     }
 

@@ -7,9 +7,7 @@ use crate::names::printable;
 use crate::notes::{counted, warning};
 use crate::preparing::failure::Failure;
 use heddle_symbols::{Images, Warning};
-use heddle_trace_file::{
-    Error, Kinds, Module, ModulePlan, PlanRange, Planner, Recipe, ValueSite, in_words,
-};
+use heddle_trace_file::{Error, Kinds, Module, ModulePlan, PlanRange, Planner, Recipe, ValueSite};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -90,13 +88,7 @@ pub fn start(trace: &Path, shown: &Path, wanted: Wanted) -> Result<Option<Planni
     let thread = std::thread::Builder::new()
         .name("planner".into())
         .spawn(work)
-        .map_err(|error| {
-            let remedy = super::directory::remedy(&error);
-            Failure::ours(format!(
-                "cannot start a thread: {}{remedy}",
-                in_words(&error)
-            ))
-        })?;
+        .map_err(super::directory::no_thread)?;
     has_begun
         .recv()
         .map_err(|_| Failure::ours("the planning thread ended at once"))?;

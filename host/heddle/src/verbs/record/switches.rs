@@ -53,13 +53,14 @@ pub fn start(claim: &Claim, shown: &Path) -> Result<Option<Watching>, Failure> {
     let seen = stop.try_clone().map_err(failed)?;
     let thread = std::thread::Builder::new().name("switches".into());
     let thread = thread.spawn(move || watch(&events, writer, &seen));
-    let thread = thread.map_err(failed)?;
+    let thread = thread.map_err(directory::no_thread)?;
     Ok(Some(Watching { stop, thread }))
 }
 
 fn failed(error: io::Error) -> Failure {
+    let remedy = directory::remedy(&error);
     Failure::ours(format!(
-        "cannot begin to record switches: {}",
+        "cannot begin to record switches: {}{remedy}",
         in_words(&error)
     ))
 }
