@@ -47,13 +47,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         ));
     }
     if let Some((process, why)) = apart {
+        let read = "every command reads";
         let why = match why {
-            Apart::Much => "there is too much to copy".to_owned(),
-            Apart::NoRoom(bytes) => format!("the disk has no room for {} bytes", bytes * 2),
-            Apart::Error(error) => error.to_string(),
+            Apart::Much => format!("which {read}: there is too much to copy"),
+            Apart::NoRoom(bytes) => {
+                format!("which {read}: the disk has no room for {} bytes", bytes * 2)
+            }
+            Apart::Error(error) => format!("of which {read} what can be read: {error}"),
         };
         warning(format_args!(
-            "{}: its events stay in several files, which every command reads: {why}",
+            "{}: its events stay in several files, {why}",
             process.display()
         ));
     }

@@ -385,6 +385,10 @@ fn what_lies_in_a_file_s_place_is_not_said_to_have_held_calls() {
     let report = heddle(path).arg("report").assert().success();
     let said = "events-1: at offset 0: expected a regular file; whether calls and times are missing is not known";
     report.stderr(contains(said));
+    let recover = heddle(path).arg("recover").assert().success();
+    recover.stderr(contains(
+        "of which every command reads what can be read: heddle.trace/",
+    ));
 }
 
 #[test]

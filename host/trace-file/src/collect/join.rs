@@ -14,9 +14,10 @@
 use super::events_file::{EventsFile, Refused};
 use crate::Error;
 use crate::buffer::numbered;
-use crate::file::free_bytes;
+use crate::file::{free_bytes, open};
 use crate::store::{Source, Store};
-use std::fs::{metadata, remove_file, rename};
+use std::fs::{remove_file, rename};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A file of events, and its length.
@@ -26,13 +27,22 @@ struct Part {
 }
 
 impl Part {
-    fn of(path: PathBuf) -> Option<Self> {
-        let bytes = metadata(&path).ok()?.len();
-        Some(Part { path, bytes })
+    /// None where nothing is; what is no file is an error, so that it is neither moved nor removed.
+    fn of(path: PathBuf) -> Result<Option<Self>, Apart> {
+        let bytes = open(&path).and_then(|file| file.metadata().map_err(Error::io(&path)));
+        match bytes {
+            Ok(metadata) => Ok(Some(Part {
+                bytes: metadata.len(),
+                path,
+            })),
+            Err(Error::Io { cause, .. }) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Apart::Error(error)),
+        }
     }
 }
 
-/// Why a process keeps several files of events. To a reader they are as good.
+/// Why a process keeps several files of events. To a reader they are as good, as far as they can be
+/// read.
 #[derive(Debug)]
 pub enum Apart {
     /// More would be copied than was allowed.
@@ -47,12 +57,18 @@ pub enum Apart {
 /// disk has room for them twice over. Says whether there were several.
 pub fn join(directory: &Path, most: u64) -> Result<bool, Apart> {
     let own = numbered(directory, "events-").map_err(Apart::Error)?;
-    let mut parts: Vec<Part> = own.into_iter().filter_map(Part::of).collect();
+    let (mut parts, mut apart) = (Vec::new(), None);
+    for path in own {
+        match Part::of(path) {
+            Ok(part) => parts.extend(part),
+            Err(error) => _ = apart.get_or_insert(error),
+        }
+    }
     let Some(largest) = (0..parts.len()).max_by_key(|&index| parts[index].bytes) else {
-        return Ok(false);
+        return apart.map_or(Ok(false), Err);
     };
     let target = directory.join("events");
-    let events = Part::of(target.clone());
+    let events = Part::of(target.clone())?;
     let has = events.as_ref().map_or(0, |events| events.bytes);
     let all = parts.iter().map(|part| part.bytes).sum::<u64>() + has;
     let copied = all - has.max(parts[largest].bytes);
@@ -70,7 +86,6 @@ pub fn join(directory: &Path, most: u64) -> Result<bool, Apart> {
         }
         rename(&base.path, &target).map_err(|error| Apart::Error(Error::io(&target)(error)))?;
     }
-    let mut apart = None;
     for part in parts {
         let joined = append(&part.path, &target, false).and_then(|()| {
             let removed = remove_file(&part.path);

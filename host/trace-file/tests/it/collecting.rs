@@ -1,10 +1,10 @@
 //! Collecting changes where blocks are, and nothing of what is read, wherever it is interrupted.
 
 use heddle_trace_file::write::{ProcessWriter, TraceWriter};
-use heddle_trace_file::{Collector, Error, Event, Trace, Why, recover};
+use heddle_trace_file::{Apart, Collector, Error, Event, Trace, Why, recover};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Blocks begin at multiples of this in `events`.
@@ -312,6 +312,42 @@ fn what_threads_wrote_themselves_is_joined_to_one_file() {
     assert_eq!(content(path), before);
     let length = fs::metadata(path.join("42/events")).unwrap().len();
     assert_eq!(length.div_ceil(UNIT) * UNIT, UNIT + 4 * ROOM);
+}
+
+#[test]
+fn what_is_no_file_of_events_is_left_where_it_is() {
+    for (make, what) in [
+        ("mkfifo $0", "expected a regular file"),
+        ("mkdir $0", "expected a regular file"),
+        ("ln -s modules $0", "expected a file, found a link"),
+    ] {
+        for recorded in [false, true] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path();
+            if recorded {
+                write_own(path);
+                recover(path).unwrap();
+            } else {
+                let trace = TraceWriter::create(path).unwrap();
+                trace.process(42, 1, "/bin/app").unwrap().finish().unwrap();
+            }
+            let other = path.join("42/events-1");
+            let made = std::process::Command::new("sh")
+                .args(["-c", make])
+                .arg(&other)
+                .status();
+            assert!(made.unwrap().success());
+            let made = fs::symlink_metadata(&other).unwrap().ino();
+            let names_before = names(path);
+            let apart = recover(path).unwrap().apart.unwrap();
+            assert!(
+                matches!(&apart.1, Apart::Error(error) if error.to_string().contains(what)),
+                "{apart:?}"
+            );
+            assert_eq!(names(path), names_before, "{make}, recorded: {recorded}");
+            assert_eq!(fs::symlink_metadata(&other).unwrap().ino(), made);
+        }
+    }
 }
 
 /// A full disk may have stopped the copy of a block, and its thread have written it since.
