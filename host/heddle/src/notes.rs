@@ -5,8 +5,8 @@ use crate::progress;
 use heddle_calls::Loose;
 use heddle_strands::Unresolved;
 use heddle_trace_file::{
-    Damages, Error, LostCounts, Process, Refusal, Remarks, Thread, Trace, Uncertainty, Why,
-    in_words,
+    Damages, Error, ImageId, LostCounts, Process, Refusal, Remarks, Thread, Trace, Uncertainty,
+    Why, in_words,
 };
 use std::fmt::Display;
 use std::io::Write as _;
@@ -564,11 +564,22 @@ pub fn uncopied(trouble: &Error, trace: &Path) {
     ));
 }
 
-/// Says that the buffers of a process stay, whose header cannot be read.
-pub fn left(directory: &Path, trace: &Path) {
+/// Says that the buffers of these processes stay, whose headers cannot be read, if there are any.
+pub fn left(processes: &[ImageId], trace: &Path) {
+    const NAMED: usize = 3;
+    let names = processes.iter().take(NAMED).map(ImageId::to_string);
+    let mut names = names.collect::<Vec<String>>().join(", ");
+    if let Some(more @ 1..) = processes.len().checked_sub(NAMED) {
+        names += &format!(" and {more} more");
+    }
+    let (processes, why) = match processes {
+        [] => return,
+        [_] => ("process", "its file process"),
+        _ => ("processes", "their files process"),
+    };
     warning(format_args!(
-        "{}: its buffers hold events, and stay: without its file process (below) nothing tells of what; if there is a copy of that file, put it there, and: heddle recover {}",
-        directory.display(),
+        "{}: the buffers of {processes} {names} cannot be collected, and stay: {why} cannot be read (below); if there is a copy, put it there, and: heddle recover {}",
+        trace.display(),
         quoted(trace)
     ));
 }

@@ -55,6 +55,9 @@ pub enum Error {
         /// What was expected and what is there.
         what: String,
     },
+    /// No process can be read: the first file that is missing or damaged.
+    #[error("{0}")]
+    Lacking(Lack),
     /// A packed file would take much more room than its size lets one expect.
     #[error(
         "{path}: its {packed} bytes unpack to {bytes}, far more than is usual; if you know where it comes from: --max-size {bytes}"
@@ -149,6 +152,7 @@ impl Error {
         | Error::Recording(path)
         | Error::Newer { path, .. }
         | Error::Older { path, .. }
+        | Error::Lacking(Lack { path, .. })
         | Error::Damaged { path, .. }
         | Error::TooLarge { path, .. }
         | Error::Others { path, .. }

@@ -179,7 +179,7 @@ impl Trace {
         found.sort_by_key(|(head, _)| (head.first.ticks, head.pid, head.image));
         if found.is_empty() {
             return Err(match lacks.into_iter().next() {
-                Some(Lack { path, what }) => Error::damaged(&path, 0, what),
+                Some(lack) => Error::Lacking(lack),
                 None => Error::Empty(path.to_owned()),
             });
         }
@@ -514,11 +514,38 @@ fn named_as_images(path: &Path) -> Result<Named, Error> {
             what: format!("is {what}: {NOTHING_READ}"),
         });
     }
+    // A file system gives names in any order.
+    named.directories.sort_unstable_by_key(|&(_, id)| id);
     Ok(named)
 }
 
-/// Their headers, of those that recorded anything. A damaged one costs its process, and is a lack.
+/// Their headers, of those that recorded anything. A damaged one costs its process, and is a lack,
+/// but where all are damaged.
 pub(crate) fn images(path: &Path, lacks: &mut Vec<Lack>) -> Result<Vec<(Head, PathBuf)>, Error> {
+    let (found, mut damaged) = headers(path, lacks)?;
+    if found.is_empty() && !damaged.is_empty() {
+        return Err(damaged.swap_remove(0));
+    }
+    for error in damaged {
+        lacks.push(error.lack(NOTHING_READ)?);
+    }
+    lacks.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// The headers that can be read, if any: who opens the trace is told of the others.
+pub(crate) fn readable_images(path: &Path) -> Result<Vec<(Head, PathBuf)>, Error> {
+    let (found, damaged) = headers(path, &mut Vec::new())?;
+    for error in damaged {
+        error.lack(NOTHING_READ)?;
+    }
+    Ok(found)
+}
+
+/// Headers with their directories, and what is wrong with others.
+type Headers = (Vec<(Head, PathBuf)>, Vec<Error>);
+
+fn headers(path: &Path, lacks: &mut Vec<Lack>) -> Result<Headers, Error> {
     let (mut found, mut damaged) = (Vec::new(), Vec::new());
     let Named {
         directories,
@@ -549,14 +576,7 @@ pub(crate) fn images(path: &Path, lacks: &mut Vec<Lack>) -> Result<Vec<(Head, Pa
             Err(error) => damaged.push(error),
         }
     }
-    if found.is_empty() && !damaged.is_empty() {
-        return Err(damaged.swap_remove(0));
-    }
-    for error in damaged {
-        lacks.push(error.lack(NOTHING_READ)?);
-    }
-    lacks.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(found)
+    Ok((found, damaged))
 }
 
 /// Leaves the processes whose times can be compared: those with the clock that most of them have.

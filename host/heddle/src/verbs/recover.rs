@@ -30,7 +30,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     } = &collected;
     match *processes {
         // What is left, and why, is told below.
-        0 if trouble.is_some() || apart.is_some() || left.is_some() || *joined > 0 => {}
+        0 if trouble.is_some() || apart.is_some() || !left.is_empty() || *joined > 0 => {}
         0 => note(format_args!(
             "{shown}: no buffer of an ended process was left"
         )),
@@ -66,9 +66,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             quoted(&args.trace)
         ));
     }
-    if let Some(directory) = left {
-        notes::left(directory, &args.trace);
-    }
+    notes::left(left, &args.trace);
     if let Some(trouble) = trouble {
         uncopied(trouble, &args.trace);
     }
@@ -76,9 +74,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match Trace::open(&args.trace) {
         Ok(trace) => trace.lacking().for_each(warning),
         Err(Error::Empty(_)) => {}
-        Err(error) => warning(error),
+        Err(error) => return Err(error.into()),
     }
-    let all = running.is_empty() && left.is_none() && trouble.is_none();
+    let all = running.is_empty() && left.is_empty() && trouble.is_none();
     Ok(ExitCode::from(u8::from(!all)))
 }
 

@@ -403,8 +403,22 @@ fn buffers_that_recover_must_leave_are_named() {
         thread.in_buffer(&[1]).finish().unwrap();
         process.finish().unwrap();
     }
-    fs::remove_file(path.join("heddle.trace/42/process")).unwrap();
-    let recover = heddle(path).arg("recover").assert().code(1);
-    let stays = contains("heddle.trace/42: its buffers hold events, and stay");
-    recover.stderr(stays.and(contains("warning: heddle.trace/42/process is missing")));
+    let gone = |pid: u32| {
+        fs::remove_file(path.join(format!("heddle.trace/{pid}/process"))).unwrap();
+        heddle(path).arg("recover").assert().code(1)
+    };
+    let stay = |of: &str, why: &str| {
+        contains(format!(
+            "warning: heddle.trace: the buffers of {of} cannot be collected, and stay: {why} cannot be read (below); if there is a copy, put it there, and: heddle recover heddle.trace"
+        ))
+    };
+    gone(42).stderr(
+        stay("process 42", "its file process")
+            .and(contains("warning: heddle.trace/42/process is missing")),
+    );
+    // What was collected of it is nobody's then, and its buffers were.
+    gone(43).stderr(
+        stay("process 42", "its file process")
+            .and(contains("error: heddle.trace/42/process is missing")),
+    );
 }

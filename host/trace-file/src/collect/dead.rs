@@ -8,8 +8,8 @@ use crate::file::{Mapped, unborn};
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader, RUN_SIZE, head, kind};
 use crate::process::{Head, Process};
 use crate::store::{Bytes, Source};
-use crate::trace::{image_directories, images, is_replaced, newest_images};
-use crate::{Error, LostCounts, stamp};
+use crate::trace::{image_directories, is_replaced, newest_images, readable_images};
+use crate::{Error, ImageId, LostCounts, stamp};
 use std::path::{Path, PathBuf};
 use zerocopy::IntoBytes;
 
@@ -32,9 +32,9 @@ pub struct Collected {
     pub processes: u32,
     /// Processes that still run, and so keep their buffers.
     pub running: Vec<u32>,
-    /// The first process whose header cannot be read, so that its buffers stay: nothing tells
-    /// whether it has ended, and which clock it had.
-    pub left: Option<PathBuf>,
+    /// Processes whose headers cannot be read, so that their buffers stay: nothing tells whether
+    /// such a process has ended, and which clock it had.
+    pub left: Vec<ImageId>,
     /// Processes whose several files of events were joined.
     pub joined: u32,
     /// The first process whose files were not, and why.
@@ -48,8 +48,7 @@ pub struct Collected {
 /// did not do so itself, and joins its files of events, if that copies at most so many bytes.
 pub fn collect_all(trace: &Path, most_joined: u64) -> Result<Collected, Error> {
     let mut collected = Collected::default();
-    // A damaged process is passed over here: every command that opens the trace names it.
-    let images = images(trace, &mut Vec::new())?;
+    let images = readable_images(trace)?;
     let newest = newest_images(images.iter().map(|(head, _)| head));
     for (head, directory) in &images {
         if alive(directory, head, is_replaced(head, &newest)) {
@@ -69,19 +68,22 @@ pub fn collect_all(trace: &Path, most_joined: u64) -> Result<Collected, Error> {
         }
     }
     collected.running.sort_unstable();
-    for (directory, _) in image_directories(trace)? {
+    for (directory, id) in image_directories(trace)? {
         let known = images.iter().any(|(_, image)| *image == directory);
-        if !known && collected.left.is_none() && has_buffers(&directory) {
-            collected.left = Some(directory);
+        if !known && has_buffers(&directory) {
+            collected.left.push(id);
         }
     }
     Ok(collected)
 }
 
-/// Whether there is a buffer in which a thread has recorded.
+/// Whether there is a buffer in which a thread has recorded, as far as its file tells: what is no
+/// file has no events.
 fn has_buffers(directory: &Path) -> bool {
     let paths = buffer::paths(directory).unwrap_or_default();
-    paths.iter().any(|path| !matches!(unborn(path), Ok(true)))
+    paths
+        .iter()
+        .any(|path| !matches!(unborn(path), Ok(true) | Err(Error::Damaged { .. })))
 }
 
 fn collect(directory: &Path, head: &Head, collected: &mut Collected) -> Result<(), Refused> {

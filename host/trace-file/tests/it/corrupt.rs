@@ -1,7 +1,7 @@
 //! Whatever the bytes are, reading and collecting them ends, without a panic.
 
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
-use heddle_trace_file::{Addr, Nanos, Thread, Trace, Why, pack, recover};
+use heddle_trace_file::{Addr, ImageId, Nanos, Thread, Trace, Why, pack, recover};
 use proptest::prelude::*;
 use std::fs;
 use std::os::unix::net::UnixListener;
@@ -438,14 +438,35 @@ fn buffers_stay_where_nothing_tells_whose_they_are() {
         for collects in [1, 0] {
             let collected = recover(directory.path()).unwrap();
             assert_eq!(collected.processes, collects, "{damage}");
-            assert_eq!(
-                collected.left,
-                Some(directory.path().join("42")),
-                "{damage}"
-            );
+            assert_eq!(collected.left, [ImageId { pid: 42, image: 0 }], "{damage}");
             assert!(directory.path().join("42/buffer-1").exists());
         }
     }
+}
+
+/// Of every process, in their order, and of none that has left no events in a buffer.
+#[test]
+fn all_whose_buffers_must_stay_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = TraceWriter::create(directory.path()).unwrap();
+    for pid in [103, 9, 42, 44] {
+        let mut process = trace.process(pid, 1, "/bin/app").unwrap();
+        let mut thread = process.thread(pid, "app");
+        every_record(&mut thread);
+        thread.in_buffer(&[2]).finish().unwrap();
+        process.finish().unwrap();
+        let directory = directory.path().join(pid.to_string());
+        fs::write(directory.join("process"), "no header").unwrap();
+    }
+    let buffer = directory.path().join("44/buffer-1");
+    fs::remove_file(&buffer).unwrap();
+    let made = Command::new("mkfifo").arg(&buffer).status();
+    assert!(made.unwrap().success());
+    let left = recover(directory.path()).unwrap().left;
+    assert_eq!(
+        left.iter().map(|it| it.pid).collect::<Vec<_>>(),
+        [9, 42, 103]
+    );
 }
 
 /// Every block that is there is read, before it is collected and after.

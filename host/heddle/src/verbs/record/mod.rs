@@ -242,9 +242,7 @@ fn conclude(
         }
         Ok(collected) => collected,
     };
-    if let Some(directory) = &collected.left {
-        notes::left(directory, shown);
-    }
+    notes::left(&collected.left, shown);
     let opened = Trace::open(&path);
     // What was not looked at may have matched.
     if !opened
