@@ -55,14 +55,20 @@ pub fn collect_all(trace: &Path, most_joined: u64) -> Result<Collected, Error> {
             collected.running.push(head.pid);
             continue;
         }
-        stamp::stamp_process(&directory.join("process"))?;
+        // The others can be collected all the same.
+        if let Err(error) = stamp::stamp_process(&directory.join("process")) {
+            collected.trouble.get_or_insert(error);
+            continue;
+        }
         match collect(directory, head, &mut collected) {
             Ok(()) => match join(directory, most_joined) {
                 Ok(joined) => collected.joined += u32::from(joined),
                 Err(apart) => _ = collected.apart.get_or_insert((directory.clone(), apart)),
             },
-            // The others can be collected all the same.
-            Err(Refused::Damaged(error) | Refused::System(error)) => {
+            Err(Refused::System(error)) => _ = collected.trouble.get_or_insert(error),
+            // What cannot be read is not read by other commands either.
+            Err(Refused::Damaged(error)) => {
+                let error = error.of_one_file().map_or_else(|other| other, Error::from);
                 collected.trouble.get_or_insert(error);
             }
         }

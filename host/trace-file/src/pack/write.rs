@@ -117,7 +117,9 @@ pub fn pack_into<W: Write>(
             match bytes_of(&file) {
                 Ok(content) => add(kind::FILE, &name, &content)?,
                 // It is said that it could not be read.
-                Err(Error::Damaged { .. }) if process.lacks().iter().any(|it| it.path == file) => {}
+                Err(error) if process.lacks().iter().any(|it| it.path == file) => {
+                    error.of_one_file()?;
+                }
                 Err(error) => return Err(error),
             }
         }

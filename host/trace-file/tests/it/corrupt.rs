@@ -1,9 +1,10 @@
 //! Whatever the bytes are, reading and collecting them ends, without a panic.
 
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
-use heddle_trace_file::{Addr, ImageId, Nanos, Thread, Trace, Why, pack, recover};
+use heddle_trace_file::{Addr, Error, ImageId, Nanos, Thread, Trace, Why, pack, recover};
 use proptest::prelude::*;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
@@ -354,6 +355,94 @@ fn a_process_of_another_version_or_clock_costs_that_process_alone() {
         assert!(lacks[0].contains(told), "{lacks:?}");
         recover(path).unwrap();
     }
+}
+
+/// Runs `act` as one who may not read, nor write, what belongs to root.
+fn unprivileged(act: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // SAFETY: it takes no pointer, and changes which files this thread may open, alone.
+            unsafe { libc::setfsuid(65534) };
+            act();
+        });
+    });
+}
+
+fn allow(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn a_file_that_may_not_be_read_costs_that_file_alone() {
+    for name in FILES.iter().filter(|name| name.contains('/')) {
+        let directory = tempfile::tempdir().unwrap();
+        allow(directory.path(), 0o777);
+        let path = &directory.path().join("trace");
+        sample(path);
+        let trace = TraceWriter::create(&directory.path().join("other")).unwrap();
+        trace.process(43, 1, "/bin/app").unwrap().finish().unwrap();
+        fs::rename(directory.path().join("other/43"), path.join("43")).unwrap();
+        for inner in ["", "42", "43"] {
+            allow(&path.join(inner), 0o777);
+        }
+        for file in FILES.iter().chain(&["43/process"]) {
+            allow(&path.join(file), if file == name { 0 } else { 0o666 });
+        }
+        unprivileged(|| {
+            let (_, said) = read(path).unwrap();
+            assert!(said, "{name}");
+            let trouble = recover(path).unwrap().trouble;
+            let why = match *name {
+                // Nothing can be copied there, and what is in buffers is read in these.
+                "42/events" => Some(": Permission denied"),
+                "42/buffer-2" => Some(": at offset 0: it cannot be read: Permission denied"),
+                _ => None,
+            };
+            assert_eq!(
+                trouble.map(|it| it.to_string()),
+                why.map(|why| format!("{}{why}", path.join(name).display()))
+            );
+            let packed = directory.path().join("packed");
+            let result = pack(&Trace::open(path).unwrap(), &[], &packed);
+            if *name == "42/events" {
+                assert!(matches!(result, Err(Error::Uncollected(_))));
+                return;
+            }
+            result.unwrap();
+            let (_, said) = read(&packed).unwrap();
+            assert!(said, "{name}, packed");
+        });
+    }
+}
+
+#[test]
+fn a_header_that_may_not_be_written_keeps_no_other_process_from_being_collected() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(path).unwrap();
+    for pid in [42, 43] {
+        let mut process = trace.process(pid, 1, "/bin/app").unwrap();
+        let mut thread = process.thread(pid, "app");
+        every_record(&mut thread);
+        thread.in_buffer(&[2]).finish().unwrap();
+        process.finish().unwrap();
+        allow(&path.join(pid.to_string()), 0o777);
+    }
+    allow(path, 0o777);
+    allow(&path.join("42/process"), 0o444);
+    for file in ["43/process", "43/buffer-1", "heddle"] {
+        allow(&path.join(file), 0o666);
+    }
+    unprivileged(|| {
+        let collected = recover(path).unwrap();
+        assert_eq!(collected.processes, 1);
+        let trouble = collected.trouble.unwrap().to_string();
+        assert!(
+            trouble.ends_with("42/process: Permission denied"),
+            "{trouble}"
+        );
+    });
+    assert!(path.join("42/buffer-1").exists() && !path.join("43/buffer-1").exists());
 }
 
 /// A bad clock, or a bad frequency, in the header of the first process is that process's damage.
