@@ -79,6 +79,17 @@ impl Stamp {
         Self::now(clock)
     }
 
+    /// Whether no clock takes this stamp to a later one of its process: one of them is damaged.
+    pub(crate) fn contradicts(self, later: Stamp) -> bool {
+        let nanos = u128::from(later.monotonic_raw.0.abs_diff(self.monotonic_raw.0));
+        let ticks = u128::from(later.ticks.0.abs_diff(self.ticks.0));
+        // Counters of two processors may differ by a little.
+        let slack = u128::from(ENOUGH.0);
+        ticks / MOST_TICKS > nanos + slack
+            || nanos > ticks * LONGEST_TICK + slack
+            || self.monotonic_raw.0 > later.monotonic_raw.0.saturating_add(ENOUGH.0)
+    }
+
     /// CLOCK_MONOTONIC_RAW now.
     pub(crate) fn monotonic_raw_now() -> Nanos {
         read(libc::CLOCK_MONOTONIC_RAW)
@@ -115,6 +126,11 @@ pub struct Rate {
 /// Two stamps closer than this give the rate too badly (a stamp is good to about 100 ns).
 pub(crate) const ENOUGH: Nanos = Nanos(10_000_000);
 
+/// What no clock exceeds, 1 THz, in ticks a nanosecond.
+const MOST_TICKS: u128 = 1000;
+/// And 1 kHz, in nanoseconds.
+const LONGEST_TICK: u128 = 1_000_000;
+
 impl Rate {
     /// One tick is one nanosecond.
     pub const NANOSECOND: Rate = Rate {
@@ -136,7 +152,7 @@ impl Rate {
 
     fn of(ticks: u64, nanos: u64) -> Option<Self> {
         let ns_per_tick = (u128::from(nanos) << 32).checked_div(ticks.into())?;
-        ((1 << 32) / 1000..=1_000_000 << 32)
+        ((1 << 32) / MOST_TICKS..=LONGEST_TICK << 32)
             .contains(&ns_per_tick)
             .then_some(Rate { ns_per_tick })
     }

@@ -606,26 +606,47 @@ fn one_clock(found: &mut Vec<(Head, PathBuf)>, lacks: &mut Vec<Lack>) {
     });
 }
 
-/// How fast the clock ran. A first process that contradicts the others in that is left out.
+/// How fast the clock ran. Where that is not known, processes whose stamps contradict each other
+/// are left out, and then the first ones, until it is.
 fn rate_of(found: &mut Vec<(Head, PathBuf)>, lacks: &mut Vec<Lack>) -> Result<Rate, Error> {
-    let mut damaged = Vec::new();
-    loop {
+    let of_all = |found: &[(Head, PathBuf)]| {
         let heads: Vec<Head> = found.iter().map(|(head, _)| head.clone()).collect();
-        let (head, directory) = &found[0];
-        if let Some(rate) = rate(&heads, head) {
+        heads.first().and_then(|first| rate(&heads, first))
+    };
+    if let Some(rate) = of_all(found) {
+        return Ok(rate);
+    }
+    let damage = |directory: &Path, what: &str| Damage {
+        path: directory.join("process"),
+        offset: offset_of!(ProcessHeader, first) as u64,
+        what: what.to_owned(),
+    };
+    let is_sound = |head: &Head| !head.first.contradicts(head.latest);
+    let mut damaged = Vec::new();
+    if found.iter().any(|(head, _)| is_sound(head)) {
+        let what = "no clock runs as its first and its latest stamp say";
+        let all = std::mem::take(found).into_iter();
+        let (sound, wrong): (Vec<_>, Vec<_>) = all.partition(|(head, _)| is_sound(head));
+        *found = sound;
+        damaged.extend(wrong.iter().map(|(_, directory)| damage(directory, what)));
+    }
+    loop {
+        if let Some(rate) = of_all(found) {
             let lack = |damage| Lack::of(damage, NOTHING_READ);
             lacks.extend(damaged.into_iter().map(lack));
             return Ok(rate);
         }
-        damaged.push(Damage {
-            path: directory.join("process"),
-            offset: offset_of!(ProcessHeader, first) as u64,
-            what: "neither its stamps nor ticks_per_second say how fast the clock runs".to_owned(),
-        });
-        if found.len() == 1 {
+        let first = found.remove(0);
+        let what = match of_all(std::slice::from_ref(&first)) {
+            Some(_) => {
+                "its stamps contradict those of other processes; which are right is not known"
+            }
+            None => "neither its stamps nor ticks_per_second say how fast the clock runs",
+        };
+        damaged.push(damage(&first.1, what));
+        if found.is_empty() {
             return Err(damaged.swap_remove(0).into());
         }
-        found.remove(0);
     }
 }
 

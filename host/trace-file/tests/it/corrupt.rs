@@ -357,6 +357,51 @@ fn a_process_of_another_version_or_clock_costs_that_process_alone() {
     }
 }
 
+/// One of two processes, whose stamps are a second apart in both, and what is said of it.
+#[test]
+fn a_process_whose_stamps_no_clock_gives_costs_that_process_alone() {
+    let stamp = |bytes: &mut [u8], at: usize, ticks: u64, nanos: u64| {
+        bytes[at..at + 8].copy_from_slice(&ticks.to_le_bytes());
+        bytes[at + 16..at + 24].copy_from_slice(&nanos.to_le_bytes());
+    };
+    let contradicts = "no clock runs as its first and its latest stamp say";
+    let disagree = "its stamps contradict those of other processes; which are right is not known";
+    // Of the first stamp at 40 and the latest at 64: ticks, wall clock, CLOCK_MONOTONIC_RAW.
+    for (pid, flipped, told) in [
+        (42, &[71][..], contradicts),
+        (43, &[71], contradicts),
+        (43, &[87], contradicts),
+        (42, &[63], contradicts),
+        (42, &[62, 86], disagree),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        two_processes(path);
+        for each in [42, 43] {
+            let file = path.join(format!("{each}/process"));
+            let mut bytes = fs::read(&file).unwrap();
+            let first = u64::from_le_bytes(bytes[40..48].try_into().unwrap());
+            (bytes[24], bytes[28]) = (1, 1);
+            stamp(&mut bytes, 64, first + 2_100_000_000, first + 1_000_000_000);
+            for &byte in flipped.iter().filter(|_| each == pid) {
+                bytes[byte] ^= 0x40;
+            }
+            fs::write(&file, bytes).unwrap();
+        }
+        let trace = Trace::open(path).unwrap();
+        let pids: Vec<u32> = trace.processes().iter().map(|it| it.pid()).collect();
+        assert_eq!(pids, [85 - pid], "{flipped:?}");
+        assert!((trace.rate().frequency() - 2.1e9).abs() < 1.0);
+        let lacks: Vec<String> = trace.lacking().map(ToString::to_string).collect();
+        let of = path.join(format!("{pid}/process"));
+        let said = format!(
+            "{} is damaged at offset 40 ({told}): nothing of",
+            of.display()
+        );
+        assert!(lacks.len() == 1 && lacks[0].starts_with(&said), "{lacks:?}");
+    }
+}
+
 /// Runs `act` as one who may not read, nor write, what belongs to root.
 fn unprivileged(act: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
