@@ -1,6 +1,6 @@
 //! Coroutines' frames, as a trace has them, in what the commands print.
 
-use crate::common::{Program, heddle};
+use crate::common::{Program, heddle, json_lines};
 use heddle_trace_file::write::ThreadWriter;
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -205,9 +205,7 @@ fn a_thread_runs_what_it_resumes_though_another_has_gone_on() {
     );
     assert_eq!(of("2"), [(15.0, 70.0)]);
     // It does not rest while the other thread runs it.
-    let json = exported("json");
-    let rows = json.lines().map(|line| serde_json::from_str(line).unwrap());
-    let rows: Vec<serde_json::Value> = rows.collect();
+    let rows = json_lines(&exported("json"));
     let pauses = rows
         .iter()
         .filter(|row| row["row"] == "pause" && row["strand"] == 3);
@@ -404,17 +402,13 @@ fn a_coroutine_is_suspended_between_its_ramp_and_its_end_and_all_tell_the_same()
             let output = heddle(path).args(words).arg(&trace).assert().success();
             String::from_utf8(output.get_output().stdout.clone()).unwrap()
         };
-        let rows = |text: String| {
-            let rows = text.lines().map(|line| serde_json::from_str(line).unwrap());
-            rows.collect::<Vec<serde_json::Value>>()
-        };
-        let strand = rows(printed(&["strands", "--json", "--kind", "coroutine"])).remove(0);
+        let strand = json_lines(&printed(&["strands", "--json", "--kind", "coroutine"])).remove(0);
         let suspended = life.pauses.iter();
         let suspended = suspended.map(|&(from, to)| to.unwrap_or(LAST) - from);
         let told = ["activations", "died_ns", "suspended_ns"].map(|fact| strand[fact].as_u64());
         let expected = [Some(life.runs), life.died, Some(suspended.sum())];
         assert_eq!(told, expected, "{}", life.what);
-        let exported = rows(printed(&["export", "--format", "json", "-o", "-"]));
+        let exported = json_lines(&printed(&["export", "--format", "json", "-o", "-"]));
         let pauses = exported
             .iter()
             .filter(|row| row["row"] == "pause" && row["strand"] == 3);
@@ -537,9 +531,9 @@ fn a_coroutine_that_goes_on_elsewhere_calls_within_its_new_activation() {
         assert_eq!(lasted, expected, "{trace}");
 
         let json = printed(&["export", "--format", "json", "-o", "-"]);
-        let rows = json.lines().map(|line| serde_json::from_str(line).unwrap());
+        let rows = json_lines(&json).into_iter();
         let waits: Vec<serde_json::Value> = rows
-            .filter(|row: &serde_json::Value| row["row"] == "pause" && row["why"] == "waits")
+            .filter(|row| row["row"] == "pause" && row["why"] == "waits")
             .collect();
         let waits = waits
             .iter()

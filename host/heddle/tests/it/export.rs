@@ -2,7 +2,7 @@
 //! in `tests/export`.
 
 #[allow(dead_code, reason = "other tests use the rest")]
-use crate::common::{LIBC, Program, abc, heddle};
+use crate::common::{LIBC, Program, abc, heddle, json_lines};
 use heddle_trace_file::Why;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
@@ -132,9 +132,7 @@ fn an_inlined_call_s_caller_is_the_function_that_it_was_inlined_into() {
             .exit(150, main, LIBC + 5, 0x7_f000);
     });
     let rows = exported(directory.path(), &["--format", "json"]);
-    let rows = String::from_utf8(rows).unwrap();
-    let rows = rows.lines().map(|row| serde_json::from_str(row).unwrap());
-    let rows: Vec<serde_json::Value> = rows.collect();
+    let rows = json_lines(std::str::from_utf8(&rows).unwrap());
     let call = |function: &str| rows.iter().find(|row| row["function"] == function).unwrap();
     let inlined = call("B()");
     assert_eq!(inlined["inlined"], true, "{inlined}");
@@ -166,12 +164,7 @@ fn json_has_a_row_for_each_call_pause_and_event() {
         String::from_utf8(exported(directory.path(), &all)).unwrap()
     };
     let text = rows(&[]);
-    let lines = text.lines().map(serde_json::from_str::<serde_json::Value>);
-    assert!(
-        lines
-            .into_iter()
-            .all(|line| line.unwrap()["row"].is_string())
-    );
+    assert!(json_lines(&text).iter().all(|row| row["row"].is_string()));
     let here = directory.path().to_str().unwrap();
     insta::assert_snapshot!(text.replace(here, "HERE"));
     let of_one = rows(&["--strand", "2"]);

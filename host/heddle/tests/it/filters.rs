@@ -1,7 +1,7 @@
 //! Filters over a recorded trace: the same calls as `heddle record` with them would have left, and
 //! what each verb says of them. Recordings are compared with filters behind them in tests/filter.
 
-use crate::common::{LIBC, Program, abc, heddle};
+use crate::common::{LIBC, Program, abc, heddle, json_lines};
 use crate::strands::{self, written};
 use heddle_trace_file::write::TraceWriter;
 use heddle_trace_file::{Made, Nanos, Switch, SwitchKind};
@@ -285,8 +285,8 @@ fn a_call_that_a_time_range_cuts_has_returned_all_the_same() {
         "3us..8us",
     ];
     let (out, _) = said(path, &words);
-    let rows = out.lines().map(|line| serde_json::from_str(line).unwrap());
-    let calls = rows.filter(|row: &serde_json::Value| row["row"] == "call");
+    let rows = json_lines(&out);
+    let calls = rows.iter().filter(|row| row["row"] == "call");
     let calls = calls.map(|row| {
         let [from, to] = ["enter_ns", "exit_ns"].map(|time| row[time].as_u64().unwrap());
         (from, to, row["end"].as_str().unwrap().to_owned())
@@ -497,8 +497,7 @@ type Pause = (u64, u64, u64, String);
 fn pauses(path: &Path, options: &[&str]) -> (BTreeSet<u64>, BTreeSet<Pause>) {
     let export = ["export", "--format", "json", "-o", "-"];
     let (out, _) = said(path, &[&export[..], options].concat());
-    let rows = out.lines().map(|line| serde_json::from_str(line).unwrap());
-    let rows: Vec<serde_json::Value> = rows.collect();
+    let rows = json_lines(&out);
     let of = |kind: &'static str| rows.iter().filter(move |row| row["row"] == kind);
     let number = |row: &serde_json::Value, name: &str| row[name].as_u64().unwrap_or(u64::MAX);
     let pause = |row: &serde_json::Value| {

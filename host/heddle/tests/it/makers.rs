@@ -1,7 +1,7 @@
 //! Who made what: forked processes go on inside their parent's calls, and threads have creators.
 
 #[allow(dead_code, reason = "other tests use the rest")]
-use crate::common::heddle;
+use crate::common::{heddle, json_lines};
 use heddle_trace_file::Made;
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use predicates::prelude::*;
@@ -163,8 +163,8 @@ fn creating(path: &Path) {
 fn parents(path: &Path) -> Vec<String> {
     let list = heddle(path).args(["strands", "--json"]).assert().success();
     let text = String::from_utf8(list.get_output().stdout.clone()).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+    json_lines(&text)
+        .iter()
         .map(|strand| format!("{} {}", strand["name"].as_str().unwrap(), strand["parent"]))
         .collect()
 }

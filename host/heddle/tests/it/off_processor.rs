@@ -260,6 +260,48 @@ fn what_handed_over_by_a_call_and_goes_on_elsewhere_has_a_row_of_its_own() {
     );
 }
 
+/// A fiber runs a coroutine, and goes on on another thread, within that; before and after its
+/// first thread is seen to have left it.
+#[test]
+fn a_coroutine_sleeps_on_the_thread_that_its_fiber_has_moved_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = "void nap() {}\ntask co() { nap(); co_return; }\n\
+                  void work() { co(); }\nint main() { work(); }\n";
+    let program = Program::of_tasks(directory.path(), source, &["-O0", "-g"]);
+    let [main, work, co, nap] =
+        program.places([" main", "_Z4workv", "cov.Frame.actor", " _Z3napv"]);
+    let path = directory.path().join("heddle.trace");
+    for leaves in [30, 95] {
+        let mut process = program.process(&path);
+        process
+            .thread(4711, "app")
+            .stack(0x7000, 0x8000)
+            .enter(5, main, 0, 0x7900)
+            .enter(10, work, 0, 0x2_0900)
+            .capture(co, 0x5581_0010, Some(0))
+            .enter(20, co, work + 9, 0x2_0800)
+            .exit(leaves, main, 0, 0x7900)
+            .finish()
+            .unwrap();
+        process
+            .thread(4712, "app")
+            .stack(0x9000, 0xa000)
+            .enter(6, main, 0, 0x9900)
+            .enter(40, nap, co + 9, 0x2_0700)
+            .exit(90, nap, 0, 0x2_0700)
+            .exit(100, co, 0, 0x2_0800)
+            .exit(110, work, 0, 0x2_0900)
+            .exit(300, main, 0, 0x9900)
+            .finish()
+            .unwrap();
+        process.finish().unwrap();
+        were_off(&path, &[(4712, 50, 80)]);
+        let (places, nap) = slept(directory.path(), &[]);
+        assert_eq!(places, [["30 ns", "app.cpp:14"]], "{leaves}");
+        assert_eq!(nap, ["1", "20 ns", "30 ns", "50 ns"], "{leaves}");
+    }
+}
+
 #[test]
 fn replay_tells_of_an_event_in_the_activation_that_it_was_in() {
     let directory = tempfile::tempdir().unwrap();

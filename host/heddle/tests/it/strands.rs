@@ -2,7 +2,7 @@
 //! a coroutine.
 
 #[allow(dead_code, reason = "other tests use the rest")]
-use crate::common::{LIBC, Program, TASK, heddle};
+use crate::common::{LIBC, Program, TASK, heddle, json_lines};
 use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -85,10 +85,7 @@ fn strands_are_listed_with_their_times() {
         .assert()
         .success();
     let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
-    let strands: Vec<serde_json::Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let strands = json_lines(&text);
     let column = |field: &str| -> Vec<String> {
         let text = |strand: &serde_json::Value| strand[field].to_string().replace('"', "");
         strands.iter().map(text).collect()

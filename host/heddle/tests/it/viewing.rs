@@ -2,7 +2,7 @@
 //! suspensions as lines of their own.
 
 #[allow(dead_code, reason = "other tests use the rest")]
-use crate::common::{LIBC, Program, TASK, heddle};
+use crate::common::{LIBC, Program, TASK, heddle, json_lines};
 use crate::strands::written;
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Nanos, Switch, SwitchKind};
@@ -932,8 +932,8 @@ fn who_hands_over_by_a_function_is_suspended_meanwhile() {
 /// From when to when a strand is suspended, as tables have it.
 fn suspensions(directory: &Path, strand: u64) -> Vec<(u64, Option<u64>)> {
     let (rows, _) = said(directory, &["export", "--format", "json", "-o", "-"]);
-    let rows = rows.lines().map(|row| serde_json::from_str(row).unwrap());
-    let of_it = rows.filter(|row: &serde_json::Value| {
+    let rows = json_lines(&rows);
+    let of_it = rows.iter().filter(|row| {
         row["row"] == "pause" && row["why"] == "suspended" && row["strand"] == strand
     });
     let mut all: Vec<_> = of_it

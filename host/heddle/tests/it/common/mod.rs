@@ -30,6 +30,12 @@ pub fn run(program: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// What a command prints as JSON, a value a line.
+pub fn json_lines(text: &str) -> Vec<serde_json::Value> {
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
 /// The beginning of a program with coroutines.
 pub const TASK: &str = r"
 #include <coroutine>
