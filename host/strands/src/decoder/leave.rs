@@ -36,31 +36,50 @@ impl<S: Sink> Decoder<'_, S> {
     ) -> Result<(), NotAlone> {
         if let Some(stack) = self.running.thread(context).current
             && let Some(top) = self.running.stack(stack).frames.last()
+            && top.sp == sp
             && fits(top, function, way)
-            && (top.sp == sp || self.is_innermost_on_own(context, stack, sp, way))
         {
+            self.running.calls.close(stack, End::Returned);
+            return Ok(());
+        }
+        if let Some(stack) = self.ends_innermost(context, function, sp, way) {
+            self.running.run(context, stack, time.0);
             self.running.calls.close(stack, End::Returned);
             return Ok(());
         }
         self.exit_slowly(context, function, sp, way, time)
     }
 
-    /// Whether the innermost call on `stack`, which the thread runs, is what ends at `sp`, though
-    /// it was not entered with that: what [`Self::exit_slowly`] would find on the thread's own
-    /// stack, where most hooks are tail-called.
+    /// The stack whose innermost call ends, if that is seen at once: it rested, and this call was
+    /// entered with `sp`, or it is the thread's own, where most hooks are tail-called. It is what
+    /// [`Self::exit_slowly`] would find.
     #[inline]
-    fn is_innermost_on_own(&self, context: usize, stack: u32, sp: u64, way: Way) -> bool {
+    fn ends_innermost(&self, context: usize, function: Callee, sp: u64, way: Way) -> Option<u32> {
+        let ends = |stack: u32| {
+            let top = self.running.stack(stack).frames.last();
+            top.is_some_and(|top| fits(top, function, way))
+        };
+        if let Some(resting) = self.running.stacks().resting_at(sp) {
+            return (!self.alone && ends(resting)).then_some(resting);
+        }
+        let own = self.running.thread(context).own;
+        (ends(own) && self.may_end_on_own(context, own, sp, way)).then_some(own)
+    }
+
+    /// Whether the innermost call on `own`, the thread's own stack, can have been left with `sp`,
+    /// and no other call can.
+    #[inline]
+    fn may_end_on_own(&self, context: usize, own: u32, sp: u64, way: Way) -> bool {
         let map = self.running.map();
-        let [.., outer, top] = &*map.stacks[stack].frames else {
+        let [.., outer, top] = &*map.stacks[own].frames else {
             return false;
         };
         way == Way::Instrumented
-            && map.threads[context].own == stack
+            && (!self.alone || map.threads[context].current == Some(own))
             && map.threads.owns(context, sp)
             && (outer.sp != top.sp && sp <= outer.sp)
             && map.stacks.inner().is_empty()
             && !self.announced.is_ever()
-            && map.stacks.resting_at(sp).is_none()
             && map.threads.running().all(|other| {
                 let top = map.stacks[other].top();
                 top.is_none_or(|top| top.sp != sp)
