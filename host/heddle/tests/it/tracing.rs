@@ -992,7 +992,12 @@ fn ended(child: &mut std::process::Child, what: &str) -> std::process::ExitStatu
 #[test]
 fn a_signal_for_us_reaches_the_program_and_we_wait_for_it() {
     let directory = tempfile::tempdir().unwrap();
-    for (signal, name) in [(libc::SIGTERM, "TERM"), (libc::SIGINT, "INT")] {
+    for (signal, name) in [
+        (libc::SIGTERM, "TERM"),
+        (libc::SIGINT, "INT"),
+        (libc::SIGUSR1, "USR1"),
+        (libc::SIGUSR2, "USR2"),
+    ] {
         let script = format!("trap 'exit 7' {name}; echo ready; while :; do sleep 0.01; done");
         let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle"));
         command

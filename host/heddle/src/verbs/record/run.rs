@@ -11,7 +11,14 @@ use std::io;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 
-const PASSED_ON: [c_int; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP];
+const PASSED_ON: [c_int; 6] = [
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+];
 
 /// Process id of the program; 0 until it runs, −1 when it has ended.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
