@@ -172,12 +172,14 @@ pub(crate) fn open(
         let path = path.clone();
         lacks.push(Lack { path, what });
     };
-    let nothing = match path.exists() {
+    // A link is there, wherever it leads.
+    let there = path.exists() || path.is_symlink();
+    let nothing = match there {
         true => unborn(&path),
         false => Ok(true),
     };
     if let Ok(true) = nothing {
-        let what = match path.exists() {
+        let what = match there {
             true => "is empty",
             false => "is missing",
         };
