@@ -94,7 +94,12 @@ fn walk(thread: &Thread) -> Result<Damages, Error> {
     }
     let remarks = events.remarks();
     let dropped = remarks.dropped;
-    assert_eq!(thread.count()?, (calls, dropped), "counted otherwise");
+    let (counted, remarks) = thread.count()?;
+    assert_eq!(
+        (counted, remarks.dropped),
+        (calls, dropped),
+        "counted otherwise"
+    );
     let (mut by_runs, mut frames_by_runs, mut damages) = (0, Vec::new(), Damages::default());
     for run in thread.runs() {
         let mut events = run.events();

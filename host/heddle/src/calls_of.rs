@@ -2,8 +2,9 @@
 
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::{Names, printable, process_name};
+use crate::notes;
 use crate::values::{Waiting, argument_list, result_text};
-use anyhow::Context;
+use anyhow::anyhow;
 use heddle_calls::{Growing, Loose, Node, TreeError};
 use heddle_strands::{
     Analysis, Call as StrandCall, Decoded, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved,
@@ -29,7 +30,7 @@ pub fn with_deep_stack<T: Send + 'static>(
 ) -> anyhow::Result<T> {
     let walker = std::thread::Builder::new().stack_size(STACK).spawn(walk);
     walker
-        .context("cannot start a thread")?
+        .map_err(|error| anyhow!(notes::no_thread(&error)))?
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
@@ -40,7 +41,9 @@ pub fn with_deep_stack<T: Send + 'static>(
 /// There is no thread for it.
 pub fn on_deep_stack(walk: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
     let walker = std::thread::Builder::new().stack_size(STACK).spawn(walk);
-    walker.map(drop).context("cannot start a thread")
+    walker
+        .map(drop)
+        .map_err(|error| anyhow!(notes::no_thread(&error)))
 }
 
 /// What the calls of a trace are.

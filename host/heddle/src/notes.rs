@@ -6,7 +6,7 @@ use heddle_calls::Loose;
 use heddle_strands::Unresolved;
 use heddle_trace_file::{
     Damages, Error, ImageId, LostCounts, Process, Refusal, Remarks, Thread, Trace, Uncertainty,
-    Why, in_words,
+    Unrecordable, Why, in_words,
 };
 use std::fmt::Display;
 use std::io::Write as _;
@@ -126,7 +126,7 @@ pub fn missing(trace: &Trace) {
     let threads = sum(|process| process.missing_threads().into());
     if threads > 0 {
         warning(format_args!(
-            "nothing of {} is in {}: a buffer file is missing, or the thread was killed as it began",
+            "nothing of {} is in {}: their events or buffers are missing, or they were killed as they began",
             counted(threads, "thread"),
             trace.path().display()
         ));
@@ -303,6 +303,30 @@ pub fn barred(lost: &LostCounts) -> Option<String> {
     (lost.programs > 0).then(|| {
         format!("{programs} that a process became could not open the trace ({why}), and recorded nothing")
     })
+}
+
+/// Why no thread can be started, and what to do about it.
+pub fn no_thread(error: &std::io::Error) -> String {
+    let remedy = match error.raw_os_error() {
+        Some(libc::ENOMEM) => "; raise the limit: ulimit -v unlimited",
+        // The C library says the same where a thread's stack finds no room.
+        Some(libc::EAGAIN) => {
+            "; this user has too many processes and threads, or there is no room for one more thread's stack: raise the limits (ulimit -u, ulimit -v)"
+        }
+        _ => "",
+    };
+    format!("cannot start a thread: {}{remedy}", in_words(error))
+}
+
+/// Why a program cannot be recorded.
+pub fn unrecordable(why: Unrecordable) -> &'static str {
+    match why {
+        Unrecordable::Static => "it is statically linked",
+        Unrecordable::Rights => {
+            "it has rights that its caller has not (set-user-ID, capabilities or the like)"
+        }
+        Unrecordable::Machine => "it is no 64-bit x86 program",
+    }
 }
 
 /// Why events were dropped, by error numbers, each reason once.

@@ -82,7 +82,7 @@ pub use so_far::bytes_read;
 pub use stored::stored;
 pub use switches::{Early, Life, OffCpu, Refusal, Switch, SwitchKind, SwitchWriter, Switches};
 pub use thread::{Run, Thread};
-pub use trace::{LostCounts, Trace, Unrecordable, Use, is_trace, marker, use_of};
+pub use trace::{LostCounts, Trace, Unrecordable, Use, is_trace, marker, unrecorded_in, use_of};
 pub use units::{Addr, Nanos, Ticks};
 pub use values::{
     Field, Kept, MOST_PARTS, Member, Missing, Of, Part, Shape, Shapes, Source, Step, Type, Value,

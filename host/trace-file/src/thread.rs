@@ -203,15 +203,16 @@ impl Thread {
         self.places.windows(2).map(missing).sum()
     }
 
-    /// Counts its enters and exits, and what was dropped of them, without completing them: several
-    /// times as fast as [`Thread::events`].
+    /// Counts its enters and exits, without completing them: several times as fast as
+    /// [`Thread::events`]. With the remarks of that walk: they tell what was dropped, and what
+    /// cannot be read.
     ///
     /// # Errors
     /// What [`Thread::events`] gives.
-    pub fn count(&self) -> Result<(u64, u64), Error> {
+    pub fn count(&self) -> Result<(u64, Remarks), Error> {
         let mut events = self.events();
         let calls = events.count_calls()?;
-        Ok((calls, events.remarks().dropped))
+        Ok((calls, events.remarks()))
     }
 
     /// Events lost that its records tell of, as far as they can be read.

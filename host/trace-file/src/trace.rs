@@ -259,26 +259,7 @@ impl Trace {
 
     /// The programs that were started and could not be recorded: why, the path, and how often.
     pub fn unrecorded(&self) -> BTreeMap<(Unrecordable, &str), u64> {
-        let mut starts: BTreeMap<(Unrecordable, &str), u64> = BTreeMap::new();
-        // The last line may not be whole.
-        for line in self.unrecorded.split_inclusive('\n') {
-            let mut words = line.trim_end_matches('\n').splitn(3, ' ');
-            let (Some(what), Some(why), Some(path)) = (words.next(), words.next(), words.next())
-            else {
-                continue;
-            };
-            let Some(why) = Unrecordable::from_word(why).filter(|_| line.ends_with('\n')) else {
-                continue;
-            };
-            let count = starts.entry((why, path)).or_default();
-            match what {
-                "started" => *count += 1,
-                "failed" => *count = count.saturating_sub(1),
-                _ => {}
-            }
-        }
-        starts.retain(|_, count| *count > 0);
-        starts
+        starts_of(&self.unrecorded)
     }
 
     /// The events of processes that could not store anything, as children without the rights to,
@@ -425,6 +406,38 @@ impl Unrecordable {
             _ => None,
         }
     }
+}
+
+/// The programs that were started and could not be recorded: why, and the path. Of the trace at
+/// `path`, which may have no process, and then cannot be opened.
+pub fn unrecorded_in(path: &Path) -> Vec<(Unrecordable, String)> {
+    let text = text_of(&path.join(UNRECORDED)).ok().flatten();
+    let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
+    let starts = starts_of(&text).into_keys();
+    starts.map(|(why, path)| (why, path.to_owned())).collect()
+}
+
+/// See [`Trace::unrecorded`].
+fn starts_of(text: &str) -> BTreeMap<(Unrecordable, &str), u64> {
+    let mut starts: BTreeMap<(Unrecordable, &str), u64> = BTreeMap::new();
+    // The last line may not be whole.
+    for line in text.split_inclusive('\n') {
+        let mut words = line.trim_end_matches('\n').splitn(3, ' ');
+        let (Some(what), Some(why), Some(path)) = (words.next(), words.next(), words.next()) else {
+            continue;
+        };
+        let Some(why) = Unrecordable::from_word(why).filter(|_| line.ends_with('\n')) else {
+            continue;
+        };
+        let count = starts.entry((why, path)).or_default();
+        match what {
+            "started" => *count += 1,
+            "failed" => *count = count.saturating_sub(1),
+            _ => {}
+        }
+    }
+    starts.retain(|_, count| *count > 0);
+    starts
 }
 
 /// Whether `path` is a directory that heddle made, of whatever version.

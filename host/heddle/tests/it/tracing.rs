@@ -869,6 +869,39 @@ fn record_hands_down_which_directory_it_made() {
     record(path, &show).success().stdout(expected);
 }
 
+/// A recording by a link's name moves that away: the next one does not remove it.
+#[test]
+fn record_says_that_a_link_is_in_the_way() {
+    let (directory, _) = abc();
+    let path = directory.path();
+    let old = path.join("heddle.trace.old");
+    std::os::unix::fs::symlink("elsewhere", &old).unwrap();
+    let said = "heddle.trace.old is in the way of keeping the last trace, and is a link; \
+                rm heddle.trace.old, or record elsewhere";
+    record(path, &["true"]).code(125).stderr(contains(said));
+    assert!(old.is_symlink());
+}
+
+/// What is known of a program that was started and cannot be recorded is not lost with the trace.
+#[test]
+fn record_names_what_was_started_where_nothing_is_recorded() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    for (lines, others) in [
+        ("rights ./su", ""),
+        ("rights ./su\\nstarted machine ./x", " and 1 other program"),
+    ] {
+        let script = format!("printf 'started {lines}\\n' > $HEDDLE_DIR/unrecorded; exit 3");
+        let said = format!(
+            "sh made no recorded call, and started ./su{others}, which cannot be recorded: it has rights that its caller has not"
+        );
+        record(path, &["sh", "-c", &script])
+            .code(3)
+            .stderr(contains(said));
+        assert!(!path.join("heddle.trace").exists());
+    }
+}
+
 #[test]
 fn record_names_the_directory_that_another_recording_is_in() {
     let (directory, _) = abc();

@@ -11,9 +11,7 @@ use crate::{notes, output, sched};
 use heddle_calls::{Loose, Profile, Source, Workers};
 use heddle_strands::Inherited;
 use heddle_symbols::Images;
-use heddle_trace_file::{
-    AllocationEntry, ClockKind, Nanos, Process, Remarks, Switches, Trace, Unrecordable,
-};
+use heddle_trace_file::{AllocationEntry, ClockKind, Nanos, Process, Remarks, Switches, Trace};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -61,19 +59,9 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
         writeln!(out, "not known  {unplanned}")?;
     }
     for ((why, path), count) in trace.unrecorded() {
-        let why = match why {
-            Unrecordable::Static => "it is statically linked",
-            Unrecordable::Rights => {
-                "it has rights that its caller has not (set-user-ID or the like)"
-            }
-            Unrecordable::Machine => "it is no 64-bit x86 program",
-        };
-        let path = printable(path);
-        writeln!(
-            out,
-            "unrecorded {} of {path}: {why}",
-            counted(count, "start")
-        )?;
+        let starts = counted(count, "start");
+        let (path, why) = (printable(path), notes::unrecordable(why));
+        writeln!(out, "unrecorded {starts} of {path}: {why}")?;
     }
     if let (events @ 1.., why) = trace.lost() {
         let why = notes::reasons(why.into_iter());

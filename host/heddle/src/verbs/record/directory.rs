@@ -1,6 +1,6 @@
 //! The directory that a new trace goes into.
 
-use crate::notes::note;
+use crate::notes::{self, note, quoted};
 use crate::preparing::failure::Failure;
 use heddle_trace_file::{Claim, Error, Use, foreign, in_words, is_begun, is_trace, use_of};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
@@ -222,8 +222,12 @@ fn keep_as_old(path: &Path) -> Result<Option<PathBuf>, Failure> {
             }
         }
     } else if old.symlink_metadata().is_ok() {
+        let (what, remedy) = match old.is_symlink() {
+            true => ("a link", format!("rm {}, or ", quoted(&old))),
+            false => ("not a heddle trace", String::new()),
+        };
         return Err(Failure::ours(format!(
-            "{} is in the way of keeping the last trace, and is not a heddle trace; record elsewhere: heddle record -o OTHER-DIRECTORY …",
+            "{} is in the way of keeping the last trace, and is {what}; {remedy}record elsewhere: heddle record -o OTHER-DIRECTORY …",
             old.display()
         )));
     }
@@ -267,11 +271,7 @@ pub fn refused(error: &Error) -> Failure {
 
 /// Why one of our threads cannot be started, and what to do about it.
 pub fn no_thread(error: std::io::Error) -> Failure {
-    let remedy = remedy(&error);
-    Failure::ours(format!(
-        "cannot start a thread: {}{remedy}",
-        in_words(&error)
-    ))
+    Failure::ours(notes::no_thread(&error))
 }
 
 /// What to do about an error, behind it.
@@ -283,10 +283,6 @@ pub fn remedy(error: &std::io::Error) -> &'static str {
         }
         ErrorKind::OutOfMemory => "; raise the limit: ulimit -v unlimited",
         _ if error.raw_os_error() == Some(libc::EMFILE) => "; raise the limit: ulimit -n 65536",
-        _ if error.raw_os_error() == Some(libc::EAGAIN) => {
-            // The C library says the same where a thread's stack finds no room.
-            "; this user has too many processes and threads, or there is no room for one more thread's stack: raise the limits (ulimit -u, ulimit -v)"
-        }
         _ => "",
     }
 }

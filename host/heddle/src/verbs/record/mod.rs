@@ -18,7 +18,7 @@ use crate::preparing::{library, program};
 use crate::{cut_short, file_limit, inherited, notes, patience};
 use directory::{Opened, Prepared, Whereabouts};
 use heddle_calls::{Profile, Source, Workers};
-use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
+use heddle_trace_file::{Collected, Damages, Error, Process, Thread, Trace, unrecorded_in};
 use planning::Planning;
 use run::Ended;
 use std::ffi::OsString;
@@ -279,6 +279,7 @@ fn out_of_memory(failure: &Error, shown: &Path) {
 
 fn nothing(trace: &Opened, shown: &Path, about: About<'_>, collected: &Collected) {
     let (program, user) = (about.program.display(), about.user);
+    let unrecorded = unrecorded_in(trace.path());
     let untried = trace.discard();
     if let Some(why) = collected.why_lost {
         return error(format_args!(
@@ -292,6 +293,20 @@ fn nothing(trace: &Opened, shown: &Path, about: About<'_>, collected: &Collected
     }
     if untried && let Some(barred) = notes::barred(&collected.counts) {
         return unopened(program, &barred);
+    }
+    if untried && let Some((why, started)) = unrecorded.first() {
+        let others = counted(unrecorded.len() as u64 - 1, "other program");
+        return error(format_args!(
+            "{program} made no recorded call, and started {}{}, which cannot be recorded: {}; what can be done about that: heddle record -- {}",
+            printable(started),
+            if unrecorded.len() > 1 {
+                format!(" and {others}")
+            } else {
+                String::new()
+            },
+            notes::unrecordable(*why),
+            quoted(started.as_ref()),
+        ));
     }
     if untried && about.killed {
         return error(format_args!(
@@ -354,13 +369,19 @@ fn tell(
     // Threads count the drops of buffers that could not be collected.
     let uncollected: u64 = threads().map(Thread::dropped).sum();
     let (mut events, mut dropped) = (bytes / BYTES_AN_EVENT, collected.dropped + uncollected);
+    let mut damages = Damages::default();
+    for process in processes {
+        damages += process.damages();
+    }
     if bytes <= COUNTED {
         (events, dropped) = (0, 0);
         for thread in threads() {
-            let (of_thread, lost) = thread.count()?;
-            (events, dropped) = (events + of_thread, dropped + lost);
+            let (of_thread, remarks) = thread.count()?;
+            (events, dropped) = (events + of_thread, dropped + remarks.dropped);
+            damages += &remarks.damages;
         }
     }
+    notes::damaged(&damages);
     let about = if bytes <= COUNTED { "" } else { "about " };
     let dropped = processes.iter().map(Process::dropped).sum::<u64>() + dropped + collected.lost;
     let why = processes.iter().filter_map(Process::trouble);
