@@ -24,7 +24,8 @@ impl Doubts {
     /// stack, or another fiber's outermost call.
     pub const CALLBACK: Doubts = Doubts(16);
     /// Others share its memory: fibers its stack, where they are copied or have calls at the same
-    /// time; instances of its coroutine its frame, one after another.
+    /// time; instances of its coroutine its frame, one after another. Or threads share the fiber,
+    /// and in which order its calls on them were is not exact.
     pub const SHARED: Doubts = Doubts(32);
     /// The recording was filtered, and calls are missing that tell whose others are.
     pub const FILTERED: Doubts = Doubts(64);
@@ -40,7 +41,7 @@ impl Doubts {
         ),
         (
             Doubts::SHARED,
-            "others share its stack or frame, or are copied there",
+            "others share its stack or frame, or the order in which threads ran it is not exact",
         ),
         (Doubts::BEGUN_BEFORE, "recording began inside its calls"),
         (

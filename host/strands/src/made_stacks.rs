@@ -83,6 +83,12 @@ impl MadeStack {
         self.begun().filter(|fiber| fiber.lives(running))
     }
 
+    /// Whether it is this stack of the decoder.
+    pub fn is_on<S: Sink>(&self, running: &Running<'_, S>, stack: u32) -> bool {
+        self.fiber(running)
+            .is_some_and(|fiber| fiber.stack == stack)
+    }
+
     /// Whether a call of the fiber was seen.
     pub fn has_begun(&self) -> bool {
         self.has_begun

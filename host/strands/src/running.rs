@@ -20,6 +20,8 @@ pub(crate) struct Running<'a, S> {
     lost: Lost,
     /// Reasons to doubt every fiber.
     doubts: Doubts,
+    /// Not every event has read the clock, so that the order of threads' events is not exact.
+    sparse: bool,
 }
 
 /// The results when all events have been read.
@@ -50,6 +52,7 @@ impl<'a, S: Sink> Running<'a, S> {
             calls: OpenCalls::new(strands, map),
             lost: Lost::default(),
             doubts: Doubts::NONE,
+            sparse: process.sparse().is_some(),
         }
     }
 
@@ -271,7 +274,12 @@ impl<'a, S: Sink> Running<'a, S> {
             self.calls.map.stacks.forget_empty(stack);
         }
         let state = &mut self.calls.map.stacks[stack];
-        state.thread = context as u32;
+        let before = std::mem::replace(&mut state.thread, context as u32);
+        if self.sparse && before != context as u32 && !state.is_made {
+            // What it did last there may seem later than what it does here.
+            self.doubt(stack, Doubts::SHARED);
+        }
+        let state = &self.calls.map.stacks[stack];
         let thread = &mut self.calls.map.threads[context];
         (thread.current, thread.left_behind) = (Some(stack), None);
         let (slot, own) = (state.innermost(), state.slot);
@@ -282,6 +290,11 @@ impl<'a, S: Sink> Running<'a, S> {
         let thread = self.calls.map.threads[context].thread;
         self.calls.strands.run_on(own, thread);
         self.calls.strands.resumed(slot, by, thread, time);
+    }
+
+    /// The program was seen to make this stack.
+    pub fn is_made(&mut self, stack: u32) {
+        self.calls.map.stacks[stack].is_made = true;
     }
 
     /// Suspends `stack` from `time` on. Another stack that was kept as suspended at the same place

@@ -60,6 +60,8 @@ pub(crate) struct Stack {
     pub ended_site: u64,
     /// Calls were open on it before the first that was seen.
     pub begun_before: bool,
+    /// The program was seen to make it: where it is in memory is known.
+    pub is_made: bool,
     /// If it lies within a thread's own stack, as few do: where.
     pub inner: Option<Box<Inner>>,
 }

@@ -180,6 +180,7 @@ impl<S: Sink> Decoder<'_, S> {
         if let Some(function) = instrumented {
             let announced = self.announced_stack(context);
             let found = self.caller(context, new, function, callee);
+            let found = found.filter(|&(stack, _)| self.may_lie_on(context, stack, new.sp));
             // Another fiber's call of the function, where that of the one that runs was not seen to
             // begin.
             let starts = self.begins_within() && self.announced.starts(context);

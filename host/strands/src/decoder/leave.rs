@@ -99,6 +99,7 @@ impl<S: Sink> Decoder<'_, S> {
             Way::Entry => self.entered_at(context, sp),
             Way::Instrumented => self.left_from(context, function, sp),
         };
+        let found = found.filter(|&(stack, _)| self.may_lie_on(context, stack, sp));
         // The announced strand may be in the middle of calls that were not seen to begin. Then an
         // open call on another strand's stack is not the one that ends, unless it fits exactly.
         let runs = self.announced_stack(context);

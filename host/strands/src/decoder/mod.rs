@@ -415,6 +415,15 @@ impl<'a, S: Sink> Decoder<'a, S> {
         }
     }
 
+    /// Whether `sp` can lie on this stack: not where the program has made one for another fiber.
+    /// What other threads' events are missing, or are not in their order, does not matter there.
+    fn may_lie_on(&self, context: usize, stack: u32, sp: u64) -> bool {
+        let Some(made) = self.made_stacks.at(sp) else {
+            return true;
+        };
+        self.running.map().own_stack_at(context, sp).is_some() || made.is_on(&self.running, stack)
+    }
+
     /// A function that destroys a coroutine, with its number.
     fn destroyer(&mut self, address: Addr, event: &Event) -> Option<(Addr, u32)> {
         self.evidence.note_capture();

@@ -188,6 +188,7 @@ impl<S: Sink> Decoder<'_, S> {
         let maker = announced.or_else(|| self.made_stacks.maker_of(made));
         let begun = (Addr(new.function), maker);
         let stack = self.running.new_stack(context, begun, doubts, new.time);
+        self.running.is_made(stack);
         let slot = self.running.stack(stack).slot;
         let id = self.running.id(slot);
         let fiber = Fiber { stack, slot, id };

@@ -1,6 +1,7 @@
 //! Stacks that the program was seen to make for fibers.
 
 use crate::log::{Log, Told};
+use heddle_calls::End;
 use heddle_strands::{Analysis, Kind, StrandId};
 use heddle_symbols::Images;
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
@@ -207,6 +208,78 @@ fn a_wait_of_a_fiber_without_calls_is_its_threads() {
         (0..4).for_each(|_| _ = next());
     });
     assert_eq!(others(&trace), [(1, 60), (1, 70)]);
+}
+
+/// A fiber has no call open that could have made the next one, as events of threads are not in
+/// their order: what is open on the stack beside it is another fiber's, however well it fits.
+#[test]
+fn calls_on_a_stack_that_was_made_are_no_other_fiber_s() {
+    let directory = tempfile::tempdir().unwrap();
+    let sp = STACKS[0].end - 0x180;
+    let trace = written(directory.path(), |thread, next| {
+        thread.stack_made(next(), STACKS[0].clone(), OWN - 0x100);
+        call(thread, next, 0);
+        thread.stack_made(next(), STACKS[1].clone(), OWN - 0x100);
+        thread
+            .enter(next(), BODY, FIRST + 0x40, STACKS[1].end - 0x80)
+            .enter(next(), BODY, BODY + 0x20, sp)
+            .exit(next(), BODY, 0, sp)
+            // Its enter seems to come later.
+            .exit(next(), BODY, 0, sp - 0x100);
+    });
+    let told = told(&trace);
+    let on = |told: &Told| match *told {
+        Told::Enter(id, ..) | Told::Unmatched(id, ..) => Some(id.number()),
+        _ => None,
+    };
+    let strands: Vec<u64> = told.iter().filter_map(on).collect();
+    assert_eq!(strands, [1, 2, 3, 2, 2]);
+    let closed = |told: &&Told| matches!(told, Told::Leave(id, ..) if id.number() == 3);
+    let last = told.iter().rfind(closed);
+    assert!(
+        matches!(last, Some(Told::Leave(.., span)) if span.end == End::Open),
+        "{last:?}"
+    );
+}
+
+/// A fiber of a program that switches stacks by itself goes on on another thread. Whether it is
+/// sure, if the clock was read at each event, or not.
+#[test]
+fn who_ran_a_fiber_first_is_not_sure_where_the_clock_was_not_read() {
+    let is_sure = |sparse: u32, threads: usize| {
+        let directory = tempfile::tempdir().unwrap();
+        let writer = TraceWriter::create(directory.path()).unwrap();
+        let mut process = writer.process(4711, 1, "/nowhere/app").unwrap();
+        process.mode(0, sparse);
+        process.module(CODE, CODE + 0x1000, CODE, None, "/nowhere/app");
+        for (index, own) in [OWN, OWN - 0x1000_0000].into_iter().enumerate() {
+            let mut thread = process.thread(4711 + index as u32, "app");
+            thread.stack(own - 0x1000, own + 0x1000);
+            thread.enter(10, MAIN, FIRST + 0x80, own);
+            for turn in 0..20 {
+                if turn as usize % threads == index {
+                    let (time, sp) = (100 * (turn + 1), STACKS[0].end - 0x80);
+                    if turn == 0 {
+                        thread.enter(time, BODY, FIRST + 0x20, sp);
+                    }
+                    let inner = sp - 0x100;
+                    thread.enter(time + 10, BODY, BODY + 0x20, inner).exit(
+                        time + 20,
+                        BODY,
+                        0,
+                        inner,
+                    );
+                }
+            }
+            thread.exit(9000, MAIN, 0, own);
+            thread.finish().unwrap();
+        }
+        process.finish().unwrap();
+        let told = told(&Trace::open(directory.path()).unwrap());
+        !told.iter().any(|told| matches!(told, Told::Unsure(_)))
+    };
+    let of = |sparse| [1, 2].map(|threads| is_sure(sparse, threads));
+    assert_eq!([of(0), of(128)], [[true, true], [true, false]]);
 }
 
 #[test]
