@@ -6,7 +6,7 @@ use crate::StrandId;
 use crate::address_map::AddressMap;
 use crate::running::Running;
 use crate::sink::Sink;
-use crate::stacks::{Inner, REACH};
+use crate::stacks::{Inner, Presence, REACH};
 use heddle_trace_file::Addr;
 use rustc_hash::FxHashMap;
 
@@ -138,6 +138,7 @@ impl MadeStacks {
                 self.latest,
                 Inner {
                     low: low.0,
+                    beneath: low.0,
                     ..place
                 },
             );
@@ -175,9 +176,9 @@ impl MadeStacks {
     pub fn runs_at<S: Sink>(&self, running: &Running<'_, S>, context: usize, sp: u64) -> Runs {
         let map = running.map();
         if let Some(own) = map.own_stack_at(context, sp) {
-            let unmet = self
-                .array_at(sp)
-                .filter(|(made, array)| !made.has_begun && map.is_there(array));
+            let unmet = self.array_at(sp).filter(|(made, array)| {
+                !made.has_begun && map.presence(array, sp) != Presence::Gone
+            });
             return match unmet {
                 Some(_) => Runs::Unmet,
                 None => Runs::Stack(map.inner_at(sp).unwrap_or(own)),
@@ -257,6 +258,26 @@ impl MadeStacks {
         let (number, has_made) = (made.number, made.has_made);
         if has_made {
             self.makers.insert(number, fiber.id);
+        }
+    }
+
+    /// The stack where `sp` is lies within a thread's own, and is not in the frame of the call that
+    /// was open below: a call was made in it when that had ended.
+    pub fn outlives_below(&mut self, sp: u64) {
+        if let Some(made) = self.at(sp)
+            && let Some(array) = self.arrays.get_mut(&made.number)
+        {
+            array.below = None;
+        }
+    }
+
+    /// A call that is open on a thread's own stack makes one at `sp`. Where that lies in an array
+    /// that may be in its frame, it is not: its frame would end below.
+    pub fn calls_within<S: Sink>(&mut self, running: &Running<'_, S>, sp: u64) {
+        if let Some((made, array)) = self.array_at(sp)
+            && running.map().presence(&array, sp) == Presence::Open
+        {
+            self.arrays.remove(&made.number);
         }
     }
 

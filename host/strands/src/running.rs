@@ -587,6 +587,14 @@ impl<'a, S: Sink> Running<'a, S> {
         stack
     }
 
+    /// This stack lies within a thread's own, and not in the frame of the call that was open below
+    /// when it was made.
+    pub fn outlives_below(&mut self, stack: u32) {
+        if let Some(inner) = &mut self.calls.map.stacks[stack].inner {
+            inner.below = None;
+        }
+    }
+
     /// A call is made on this stack of a thread at `sp`: the fibers' stacks within are above.
     pub fn calls_below_inner(&mut self, own: u32, sp: u64) {
         self.calls.map.calls_below_inner(own, sp);

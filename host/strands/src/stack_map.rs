@@ -1,7 +1,7 @@
 //! Which stack each thread of a group runs, and which one lies where.
 
 use crate::entered::Entered;
-use crate::stacks::{FRAMES, Frame, Inner, Stack, Stacks};
+use crate::stacks::{FRAMES, Frame, Inner, OpenCall, Presence, Stack, Stacks};
 use crate::threads::{Left, Threads};
 use heddle_trace_file::Process;
 use std::ops::Range;
@@ -84,39 +84,76 @@ impl<'a> StackMap<'a> {
         let holds = |&stack: &u32| {
             let state = &self.stacks[stack];
             state.inner.as_ref().is_some_and(|inner| {
-                inner.low < sp && sp < state.base + FRAMES && self.is_there(inner)
+                inner.low < sp && sp < state.base + FRAMES && self.is_there(inner, sp)
             })
         };
         let there = self.stacks.inner().iter().copied().filter(holds);
         there.min_by_key(|&stack| self.stacks[stack].base)
     }
 
-    /// Whether the function is open of which such a stack is an array.
-    pub fn is_there(&self, inner: &Inner) -> bool {
+    /// Whether such a stack is there when a call is made in it at `sp`. It is as long as one of the
+    /// thread's own calls is open below: what such a call calls is lower, so the new one is not the
+    /// thread's.
+    pub fn presence(&self, inner: &Inner, sp: u64) -> Presence {
         let frames = &self.stacks[inner.own].frames;
-        inner.holder.is_none_or(|(sp, enter)| {
-            let mut calls = frames.iter();
-            calls.any(|frame| frame.sp == sp && frame.enter == enter)
-        })
+        let around = inner.around.map(|call| self.is_open(inner.own, call));
+        let is_beneath =
+            |frame: &Frame| frame.sp <= inner.beneath && frame.sp < sp && !frame.is(Frame::HANDLER);
+        match (around, inner.below) {
+            (Some(false), _) => Presence::Gone,
+            (Some(true), None) => Presence::Known,
+            (None, None) => Presence::Assumed,
+            (_, Some(_)) if frames.iter().rev().any(is_beneath) => Presence::Known,
+            (Some(true), Some(_)) => Presence::Open,
+            (None, Some(_)) => Presence::Gone,
+        }
+    }
+
+    /// Whether such a stack is there when a call is made in it at `sp`, as far as is known.
+    pub fn is_there(&self, inner: &Inner, sp: u64) -> bool {
+        matches!(
+            self.presence(inner, sp),
+            Presence::Known | Presence::Assumed
+        )
+    }
+
+    /// Whether such a stack, in which a call is made now, is not in the frame of the call below,
+    /// because that has ended.
+    pub fn outlives_below(&self, inner: &Inner) -> bool {
+        let ended = |call| !self.is_open(inner.own, call);
+        inner.around.is_some() && inner.below.is_some_and(ended)
+    }
+
+    fn is_open(&self, stack: u32, call: OpenCall) -> bool {
+        let mut calls = self.stacks[stack].frames.iter();
+        calls.any(|frame| OpenCall::of(frame) == call)
     }
 
     /// Where a fiber's stack is that begins at `sp`, within this stack of a thread. A function's
-    /// stack pointer is below its arrays by `-finstrument-functions`, and above by `-mfentry`.
+    /// stack pointer is above its arrays by `-mfentry`. By `-finstrument-functions`, it is below
+    /// them, but above what its frame has grown by since (`alloca`): so the array may be in the
+    /// frame of the call below or of the one around. Where the two are one frame, it has grown.
     pub fn place_within(&self, own: u32, sp: u64) -> Inner {
         /// Stacks that are arrays are smaller.
         const MOST: u64 = 1 << 20;
         let frames = &self.stacks[own].frames;
         let (around, below) = frames.split_at(frames.partition_point(|frame| frame.sp > sp));
-        let holder = match below.first() {
-            Some(first) if !first.is(Frame::ENTRY) => Some(first),
-            _ => around.last(),
+        let around = around.last();
+        let may_hold = |frame: &&Frame| {
+            let is_inlined = around.is_some_and(|around| {
+                frame.is(Frame::INLINED)
+                    && !around.is(Frame::ENTRY)
+                    && frame.caller == around.caller
+            });
+            !frame.is(Frame::ENTRY) && !is_inlined
         };
+        let first = below.first();
         Inner {
             own,
-            low: below
-                .first()
-                .map_or(sp.saturating_sub(MOST), |first| first.sp),
-            holder: holder.map(|frame| (frame.sp, frame.enter)),
+            low: first.map_or(sp.saturating_sub(MOST), |first| first.sp),
+            beneath: sp,
+            around: around.map(OpenCall::of),
+            below: first.filter(may_hold).map(OpenCall::of),
         }
     }
 

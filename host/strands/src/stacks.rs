@@ -107,9 +107,41 @@ pub(crate) struct Inner {
     pub own: u32,
     /// All its calls are above.
     pub low: u64,
-    /// The open call of that function, by stack pointer and time, if it was recorded: with it, the
-    /// stack is gone.
-    pub holder: Option<(u64, u64)>,
+    /// The thread's own calls that are open while it runs are here or lower.
+    pub beneath: u64,
+    /// The innermost open call around it, if one was recorded: with that, the stack is gone.
+    pub around: Option<OpenCall>,
+    /// The call next below, if the array may be in its frame: then the stack is gone with that.
+    pub below: Option<OpenCall>,
+}
+
+/// An open call, by its stack pointer and its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OpenCall {
+    pub sp: u64,
+    pub enter: u64,
+}
+
+impl OpenCall {
+    pub fn of(frame: &Frame) -> Self {
+        OpenCall {
+            sp: frame.sp,
+            enter: frame.enter,
+        }
+    }
+}
+
+/// Whether a stack that lies within a thread's own is there still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// The function is open of which it is an array.
+    Known,
+    /// As far as is known: that function was not recorded.
+    Assumed,
+    /// That function is open if it is the one around, and has returned if it is the one below.
+    Open,
+    /// That function has returned.
+    Gone,
 }
 
 impl Stack {

@@ -315,6 +315,7 @@ impl<S: Sink> Decoder<'_, S> {
                 let site = outermost.caller;
                 self.running.lose(stack, count, site);
             }
+            self.made_stacks.calls_within(&self.running, new.sp);
             self.running.calls_below_inner(stack, new.sp);
         }
         self.running.calls.unwind(stack, count);

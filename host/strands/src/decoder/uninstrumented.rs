@@ -7,7 +7,7 @@ use crate::entered::Entered;
 use crate::evidence::Start;
 use crate::made_stacks::{Fiber, MadeStack};
 use crate::sink::Sink;
-use crate::stacks::{BASE, Frame, LITTLE, REACH};
+use crate::stacks::{BASE, Frame, LITTLE, Presence, REACH};
 use crate::survey::Votes;
 
 use heddle_trace_file::{Addr, Way};
@@ -208,15 +208,33 @@ impl<S: Sink> Decoder<'_, S> {
         new: &Entered,
         way: u8,
     ) -> Option<u32> {
-        let (made, array) = self.made_stacks.array_at(new.sp)?;
-        if !self.running.map().is_there(&array) {
-            if !made.has_begun() {
+        let (made, mut array) = self.made_stacks.array_at(new.sp)?;
+        let presence = self.running.map().presence(&array, new.sp);
+        let fiber = made.fiber(&self.running);
+        // Nobody makes a stack of an array and returns without having begun the fiber.
+        let is_there = match presence {
+            Presence::Known | Presence::Assumed => true,
+            Presence::Open => !made.has_begun(),
+            Presence::Gone => false,
+        };
+        if !is_there {
+            if let Some(fiber) = fiber.filter(|_| presence == Presence::Open) {
+                self.running.doubt(fiber.stack, Doubts::CALLBACK);
+                self.running.doubt_strand(own, Doubts::CALLBACK);
+            } else if !made.has_begun() {
                 self.running.doubt_strand(own, Doubts::CALLBACK);
             }
             return None;
         }
-        let is_known = array.holder.is_some();
-        if let Some(fiber) = made.fiber(&self.running) {
+        let is_known = presence == Presence::Known;
+        if self.running.map().outlives_below(&array) {
+            self.made_stacks.outlives_below(new.sp);
+            array.below = None;
+        }
+        if let Some(fiber) = fiber {
+            if array.below.is_none() {
+                self.running.outlives_below(fiber.stack);
+            }
             let count = self.enclosing(fiber.stack, new, way);
             let state = self.running.stack(fiber.stack);
             let is_further = count == 0 && state.first_site.get() != Some(new.caller);

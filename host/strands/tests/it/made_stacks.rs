@@ -14,7 +14,12 @@ const MAIN: u64 = CODE;
 const BODY: u64 = CODE + 0x100;
 /// The function that is not traced, and makes the fibers' outermost calls.
 const FIRST: u64 = CODE + 0x200;
+const MAKE: u64 = CODE + 0x300;
+const RUN: u64 = CODE + 0x400;
+const STEP: u64 = CODE + 0x500;
 const OWN: u64 = 0x7fff_7000;
+/// An array of a function on the thread's own stack.
+const ARRAY: Range<u64> = 0x7fff_3000..0x7fff_6000;
 /// Two stacks side by side.
 const STACKS: [Range<u64>; 2] = [0x6000_0000..0x6000_4000, 0x6000_4000..0x6000_8000];
 
@@ -48,7 +53,10 @@ fn call(thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64, stack: usize) 
 
 /// What the decoder tells.
 fn told(trace: &Trace) -> Vec<Told> {
-    let text = "symtab 1\n0 100 local main\n100 100 local body\n200 100 local first\n";
+    let text = concat!(
+        "symtab 1\n0 100 local main\n100 100 local body\n200 100 local first\n",
+        "300 100 local make\n400 100 local run\n500 100 local step\n"
+    );
     let symbols = ModuleSymbols {
         path: "/nowhere/app".into(),
         build_id: None,
@@ -305,4 +313,117 @@ fn the_exit_of_a_thunk_belongs_to_no_call_of_a_fiber_either() {
     assert_eq!(unmatched.count(), 0);
     let unsure = told.iter().filter(|told| matches!(told, Told::Unsure(..)));
     assert_eq!(unsure.count(), 0);
+}
+
+/// The fiber on [`ARRAY`] goes on where it was: its first run, or the one with this number.
+fn goes_on(thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64, run: u64) {
+    let body = ARRAY.end - 0x80;
+    if run == 0 {
+        thread.enter(next(), BODY, FIRST + 0x20, body);
+    }
+    // Its frame has grown when it goes on.
+    let step = body - 0x40 - run * 0x80;
+    thread
+        .enter(next(), STEP, BODY + 0x20 + run, step)
+        .exit(next(), STEP, 0, step);
+}
+
+/// `make` makes a stack of [`ARRAY`], which is above its own frame.
+fn make(
+    thread: &mut ThreadWriter,
+    next: &mut dyn FnMut() -> u64,
+    does: impl FnOnce(&mut ThreadWriter, &mut dyn FnMut() -> u64),
+) {
+    let sp = ARRAY.start - 0x80;
+    thread
+        .enter(next(), MAKE, MAIN + 0x20, sp)
+        .stack_made(next(), ARRAY, sp - 0x40);
+    does(thread, next);
+    thread.exit(next(), MAKE, 0, sp);
+}
+
+/// `run` switches to the fiber, and is called by `main`.
+fn run(thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64, run: u64) {
+    let sp = ARRAY.start - 0x60;
+    thread.enter(next(), RUN, MAIN + 0x40, sp);
+    goes_on(thread, next, run);
+    thread.exit(next(), RUN, 0, sp);
+}
+
+/// A call of `step` by what is not traced, within [`ARRAY`]'s place.
+fn call_back(thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64) {
+    let sp = ARRAY.end - 0x100;
+    thread
+        .enter(next(), STEP, FIRST + 0x60, sp)
+        .exit(next(), STEP, 0, sp);
+}
+
+/// The number of calls of each strand, and whether it is sure.
+fn ended(trace: &Trace) -> Vec<(u64, u64, bool)> {
+    let told = told(trace);
+    let mut strands: Vec<(u64, u64, bool)> = told
+        .iter()
+        .filter_map(|one| match one {
+            &Told::Strand("ended", id, .., calls, _) => {
+                Some((id.number(), calls, !told.contains(&Told::Unsure(id))))
+            }
+            _ => None,
+        })
+        .collect();
+    strands.sort_unstable();
+    strands
+}
+
+/// By `-finstrument-functions`, the stack pointer of `main` is above the memory by which its frame
+/// has grown, and that of `make` below: as if `make` had the array.
+#[test]
+fn a_fiber_on_memory_of_a_grown_frame_is_one_whoever_has_made_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        make(thread, next, |_, _| {});
+        (0..4).for_each(|number| run(thread, next, number));
+    });
+    assert_eq!(ended(&trace), [(1, 6, true), (2, 5, true)]);
+}
+
+#[test]
+fn it_is_one_where_its_maker_runs_it_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        make(thread, next, |thread, next| goes_on(thread, next, 0));
+        (1..4).for_each(|number| run(thread, next, number));
+    });
+    assert_eq!(ended(&trace), [(1, 5, true), (2, 5, true)]);
+}
+
+/// Then they may as well be calls of the thread, which an array of `make` was in the place of.
+#[test]
+fn it_is_doubted_where_no_call_switches_to_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        make(thread, next, |_, _| {});
+        (0..4).for_each(|number| goes_on(thread, next, number));
+    });
+    assert_eq!(ended(&trace), [(1, 2, false), (2, 5, false)]);
+
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        make(thread, next, |thread, next| goes_on(thread, next, 0));
+        call_back(thread, next);
+    });
+    assert_eq!(ended(&trace), [(1, 3, false), (2, 2, false)]);
+}
+
+#[test]
+fn an_array_is_gone_where_its_functions_caller_makes_a_call() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        make(thread, next, |thread, next| goes_on(thread, next, 0));
+        let sp = ARRAY.end - 0x40;
+        thread
+            .enter(next(), STEP, MAIN + 0x60, sp)
+            .exit(next(), STEP, 0, sp);
+        call_back(thread, next);
+    });
+    assert_eq!(ended(&trace), [(1, 4, true), (2, 2, true)]);
 }
