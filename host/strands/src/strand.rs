@@ -80,7 +80,7 @@ pub struct Strand {
     pub id: StrandId,
     /// The strand that made it; `None` if that was not seen.
     pub parent: Option<StrandId>,
-    /// The strand that ran it first.
+    /// The strand that ran it first, or that its thread ran before: [`Strand::first_resumer`].
     pub resumer: Option<StrandId>,
     /// Where the frame of a coroutine is.
     pub frame: Option<Addr>,
@@ -213,6 +213,15 @@ impl Strand {
     /// The strand that made this one; `None` where that is not known, or not whether this is one.
     pub fn maker(&self) -> Option<StrandId> {
         self.parent.filter(|_| self.is_one())
+    }
+
+    /// The strand that ran it first; `None` where that is not known. A thread may have gone back to
+    /// its own stack and on to a fiber without a call in between, so that nothing tells whether the
+    /// other fiber or coroutine that it ran before has switched to this one.
+    pub fn first_resumer(&self) -> Option<StrandId> {
+        let thread = StrandId::of_thread(self.id.process(), self.thread());
+        let is_known = |by: &StrandId| self.kind != Kind::Fiber || *by == thread;
+        self.resumer.filter(is_known)
     }
 
     /// Why it is not sure, if it is not.

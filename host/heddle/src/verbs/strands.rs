@@ -184,7 +184,7 @@ fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
         "name": &*names.strand(strand),
         "sure": strand.is_sure(),
         "parent": strand.maker().map(StrandId::number),
-        "resumer": strand.resumer.map(StrandId::number),
+        "resumer": strand.first_resumer().map(StrandId::number),
         "tid": process.threads()[strand.thread()].tid(),
         "threads": strand.threads,
         "born_ns": strand.born.0,

@@ -972,6 +972,42 @@ fn a_thread_that_runs_fibers_is_suspended_in_a_function() {
     }
 }
 
+/// A thread may go back to its own stack between two fibers, without a call: only that it ran the
+/// one after the other is known.
+#[test]
+fn a_fiber_that_is_run_after_another_has_no_known_resumer() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = "void a() {}\nint main() { a(); }\n";
+    let flags = ["-O0", "-g", "-finstrument-functions"];
+    let program = Program::compile(directory.path(), "app", source, &flags);
+    program.trace(|thread, at| {
+        let (main, a) = (at("main"), at("_Z1av"));
+        thread
+            .stack(0x7_0000, 0x8_0000)
+            .enter(100, main, a + 5, 0x7_f000)
+            .stack_made(110, 0x5_0000..0x6_0000, 0x7_e000)
+            .stack_made(120, 0x6_0000..0x7_0000, 0x7_e000)
+            .enter(130, a, LIBC + 0x500, 0x5_fff0)
+            .enter(140, a, LIBC + 0x500, 0x6_fff0)
+            .exit(150, a, 0, 0x6_fff0)
+            .exit(160, a, 0, 0x5_fff0)
+            .exit(200, main, a + 5, 0x7_f000);
+    });
+    let (tree, _) = said(directory.path(), &["tree", "--strand", "3"]);
+    assert!(tree.contains("  first run after a() #2\n"), "{tree}");
+    let (strands, _) = said(directory.path(), &["strands", "--json"]);
+    let (rows, _) = said(directory.path(), &["export", "--format", "json", "-o", "-"]);
+    let mut rows = json_lines(&rows);
+    rows.retain(|row| row["row"] == "strand");
+    for all in [json_lines(&strands), rows] {
+        let resumer = |strand: u64| {
+            let found = all.iter().find(|row| row["strand"] == strand);
+            found.unwrap()["resumer"].as_u64()
+        };
+        assert_eq!((resumer(2), resumer(3)), (Some(1), None));
+    }
+}
+
 /// What is destroyed by a call, and what returns from one, has not been handed over to.
 #[test]
 fn who_runs_another_may_be_awaited_by_a_third() {

@@ -477,7 +477,7 @@ impl Living<'_> {
 /// How `other`, which a thread ran before a strand of the kind `own`, is said to have resumed that.
 /// A coroutine is resumed by a call. A fiber may have switched to another stack first, which then
 /// went on here: without a call in between, nothing tells.
-pub(super) fn by_or_after(own: Option<Kind>, other: Kind) -> &'static str {
+fn by_or_after(own: Option<Kind>, other: Kind) -> &'static str {
     match other {
         Kind::Fiber if own != Some(Kind::Coroutine) => "after",
         _ => "by",

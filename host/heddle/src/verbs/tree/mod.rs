@@ -262,8 +262,10 @@ fn one(
         writeln!(out, "  awaited by   {}", named(by))?;
     }
     if let Some(resumer) = strand.resumer.filter(|&by| Some(by) != strand.parent) {
-        let other = all.find(resumer).map(|index| all.get(index).kind);
-        let by = other.map_or("by", |other| life::by_or_after(Some(strand.kind), other));
+        let by = match strand.first_resumer() {
+            Some(_) => "by",
+            None => "after",
+        };
         writeln!(out, "  first run {by} {}", named(resumer))?;
     }
     if let Some(why) = strand.doubts().why() {

@@ -20,7 +20,7 @@ pub struct Ended {
     pub thread: usize,
     pub name: Option<String>,
     pub entry: Option<(Addr, Nanos)>,
-    /// Numbers of who made it, and of who ran it first.
+    /// Numbers of who made it, and of who ran it first, as far as that is known.
     pub parent: Option<u64>,
     pub resumer: Option<u64>,
     pub threads: u64,
@@ -50,7 +50,7 @@ impl Ended {
             name: strand.name().map(str::to_owned),
             entry: strand.entry(),
             parent: strand.parent.map(StrandId::number),
-            resumer: strand.resumer.map(StrandId::number),
+            resumer: strand.first_resumer().map(StrandId::number),
             threads: strand.threads.into(),
             activations: strand.activations,
             calls: strand.calls,
