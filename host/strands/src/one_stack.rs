@@ -11,6 +11,7 @@ use crate::entered::Entered;
 use crate::jump::{Jump, Left};
 use crate::sink::{Call, Sink, StrandSpan};
 use crate::sites::{Site, Sites};
+use crate::stacks::REACH;
 use crate::{Strand, StrandId};
 use heddle_calls::{Frame, FunctionId, Functions, Key, Loose, Span, Stack, Step};
 use heddle_trace_file::{Addr, Event, EventKind, Modules, Nanos, Process, Way};
@@ -37,6 +38,9 @@ struct Open {
     strand: Strand,
     /// The open calls, outermost first.
     calls: Vec<OpenCall>,
+    /// Where open calls of signals' handlers may be among these, in order: see
+    /// [`Open::handler_around`].
+    handlers: Vec<usize>,
 }
 
 impl Left for Frame {
@@ -73,6 +77,7 @@ impl<'a, S: Sink> OneStack<'a, S> {
                     index as u32,
                 ),
                 calls: Vec::new(),
+                handlers: Vec::new(),
             }
         });
         let threads: Vec<Open> = threads.collect();
@@ -137,7 +142,11 @@ impl<'a, S: Sink> OneStack<'a, S> {
         let (strand, slot) = (open.strand.id, open.strand.slot);
         let (calls, sink) = (&mut open.calls, &mut self.sink);
         let step = match interrupts {
-            true => open.stack.interrupt(event),
+            true => {
+                open.handlers.retain(|&at| at < calls.len());
+                open.handlers.push(calls.len());
+                open.stack.interrupt(event)
+            }
             false => open.stack.feed(event, |span, around| {
                 let number = calls.pop().map_or(0, |call| call.function.0);
                 sink.leave(&ended(&open.strand, thread, number, span, around));
@@ -298,9 +307,33 @@ impl Open {
     /// the stack pointer `sp`. A fiber's are not, but a signal handler's are, wherever its stack
     /// is.
     fn are_over(&self, count: usize, sites: &Sites<'_>, sp: u64) -> bool {
-        let mut inside = self.stack.open()[count..].iter();
-        let elsewhere = inside.find(|frame| !self.stack.same_stack(frame.sp, Addr(sp)));
-        elsewhere.is_none_or(|frame| sites.is_signal_return(frame.caller))
+        let frames = self.stack.open();
+        let elsewhere = (count..frames.len()).find(|&index| !self.shares(sites, index, sp));
+        elsewhere.is_none_or(|index| sites.is_signal_return(frames[index].caller))
+    }
+
+    /// Whether the open call at `index` is known to be on the stack that `sp` is on: the thread's
+    /// own, or one that signals are handled on.
+    fn shares(&self, sites: &Sites<'_>, index: usize, sp: u64) -> bool {
+        let place = self.stack.open()[index].sp;
+        self.stack.same_stack(place, Addr(sp))
+            || (place.0.abs_diff(sp) < REACH && self.is_on_alternate(sites, index))
+    }
+
+    /// Whether the open call at `index` is that of a signal's handler with a stack of its own, or
+    /// was made within it. A handler seldom goes to a fiber.
+    fn is_on_alternate(&self, sites: &Sites<'_>, index: usize) -> bool {
+        let handler = self.handler_around(sites, index);
+        handler.is_some_and(|handler| !self.stack.same_stack(handler.sp, handler.sp))
+    }
+
+    /// The innermost call of a signal's handler among the first open ones up to `index`.
+    // That is seldom asked, so nothing is noted where calls end: another may be there now.
+    fn handler_around(&self, sites: &Sites<'_>, index: usize) -> Option<&Frame> {
+        let frames = self.stack.open();
+        let up_to = self.handlers.iter().rev().filter(|&&at| at <= index);
+        let mut handlers = up_to.filter_map(|&at| frames.get(at));
+        handlers.find(|frame| sites.is_signal_return(frame.caller))
     }
 
     /// The open call of the function `caller` that made the new one: the nearest above it, but
@@ -318,7 +351,7 @@ impl Open {
             let frame = &frames[index];
             self.calls[index].body == caller
                 && frame.sp.0 > new.sp
-                && self.stack.same_stack(frame.sp, Addr(new.sp))
+                && self.shares(sites, index, new.sp)
         };
         let mut candidates = (0..frames.len()).rev().filter(above);
         let nearest = candidates.clone().next();

@@ -1,15 +1,19 @@
 //! A longjmp leaves calls without exits: to where it goes, a record says.
 
 use crate::log::{Log, Told};
-use crate::marks::decoded;
+use crate::marks::{decoded, decoded_by};
 use heddle_strands::Decoded;
-use heddle_trace_file::write::ThreadWriter;
+use heddle_trace_file::Way;
+use heddle_trace_file::write::{ProcessWriter, ThreadWriter};
 
 const BODY: u64 = 0x40_0000;
 const WORK: u64 = BODY + 0x100;
 /// The function that is not traced.
 const FIRST: u64 = BODY + 0x200;
+/// Where a signal's handler returns to.
+const HANDLED: u64 = BODY + 0x250;
 const LEAF: u64 = BODY + 0x300;
+const INNER: u64 = BODY + 0x400;
 const OWN: u64 = 0x7fff_0000;
 const FIBER: u64 = 0x6000_0000;
 
@@ -109,4 +113,41 @@ fn a_jump_to_another_stack_ends_nothing() {
         thread.exit(70, LEAF, 0, FIBER + 0x100);
     });
     assert_eq!((decoded.loose.unwound, decoded.loose.unmatched), (0, 0));
+}
+
+/// `leaf`, called by a signal's handler, calls `inner`, where another signal is handled on the same
+/// stack. A jump goes from there to `leaf`, which calls `inner` once more.
+fn between_two_handlers(way: Way, has_record: bool, by_thread: bool) -> Vec<usize> {
+    let write = |process: &mut ProcessWriter| {
+        let mut thread = process.thread(4711, "thread");
+        thread.stack(OWN, OWN + 0x8000);
+        let enter = |thread: &mut ThreadWriter, time: u64, function: u64, site: u64, sp: u64| {
+            match way {
+                Way::Instrumented => thread.enter(time, function, site, sp),
+                Way::Entry => thread.entry(time, function + 4, site, sp),
+            };
+        };
+        enter(&mut thread, 10, WORK, FIRST + 0x20, OWN + 0x7000);
+        enter(&mut thread, 20, BODY, HANDLED, FIBER + 0x7000);
+        enter(&mut thread, 30, LEAF, BODY + 0x20, FIBER + 0x6f00);
+        enter(&mut thread, 40, INNER, LEAF + 0x20, FIBER + 0x6e00);
+        enter(&mut thread, 50, BODY, HANDLED, FIBER + 0x6000);
+        enter(&mut thread, 60, WORK, BODY + 0x20, FIBER + 0x5f00);
+        if has_record {
+            thread.jump(70, FIBER + 0x6f00, false);
+        }
+        enter(&mut thread, 80, INNER, LEAF + 0x30, FIBER + 0x6d00);
+        thread.finish().unwrap();
+    };
+    depths(&decoded_by(by_thread, write))
+}
+
+#[test]
+fn a_jump_between_two_handlers_on_one_stack_leaves_what_the_first_has_called() {
+    for case in 0..8 {
+        let (has_record, by_thread) = (case & 1 != 0, case & 2 != 0);
+        let way = [Way::Instrumented, Way::Entry][case >> 2];
+        let depths = between_two_handlers(way, has_record, by_thread);
+        assert_eq!(depths, [0, 1, 2, 3, 4, 5, 3], "{case}");
+    }
 }

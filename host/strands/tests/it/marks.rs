@@ -19,8 +19,13 @@ const OWN: [u64; 2] = [0x7fff_0000, 0x7ffe_0000];
 /// When the first thread marks.
 const MARK: u64 = 5000;
 
-/// Decodes what is written of a program with these functions.
+/// Decodes what is written of a program with these functions, by strand.
 pub fn decoded(write: impl FnOnce(&mut ProcessWriter)) -> Decoded<Log> {
+    decoded_by(false, write)
+}
+
+/// The same by thread, or by strand.
+pub fn decoded_by(by_thread: bool, write: impl FnOnce(&mut ProcessWriter)) -> Decoded<Log> {
     let directory = tempfile::tempdir().unwrap();
     let writer = TraceWriter::create(directory.path()).unwrap();
     let mut process = writer.process(4711, 1, "/nowhere/app").unwrap();
@@ -31,12 +36,20 @@ pub fn decoded(write: impl FnOnce(&mut ProcessWriter)) -> Decoded<Log> {
         path: "/nowhere/app".into(),
         build_id: None,
         text: "symtab 1\n0 100 local body\n100 100 local work\n200 100 local first\n\
-               300 100 local leaf\n400 100 local inner\n"
+               300 100 local leaf\n400 100 local inner\n\
+               250 0 handler-return -\n"
             .into(),
     };
     let trace = Trace::open(directory.path()).unwrap();
-    let analysis = Analysis::new(&trace, &mut Images::packed(&[symbols]));
-    analysis.decode(|_| Log::default()).unwrap()
+    let mut images = Images::packed(&[symbols]);
+    let decoded = match by_thread {
+        true => {
+            let analysis = Analysis::by_thread(&trace, &mut images);
+            analysis.stream(|_| Log::default(), |_, _, _| true)
+        }
+        false => Analysis::new(&trace, &mut images).decode(|_| Log::default()),
+    };
+    decoded.unwrap()
 }
 
 /// The strand of the mark, those that are not sure, and how many of these are threads.
