@@ -378,12 +378,17 @@ fn ended(trace: &Trace) -> Vec<(u64, u64, bool)> {
 /// has grown, and that of `make` below: as if `make` had the array.
 #[test]
 fn a_fiber_on_memory_of_a_grown_frame_is_one_whoever_has_made_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let trace = written(directory.path(), |thread, next| {
-        make(thread, next, |_, _| {});
-        (0..4).for_each(|number| run(thread, next, number));
-    });
-    assert_eq!(ended(&trace), [(1, 6, true), (2, 5, true)]);
+    for made in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = written(directory.path(), |thread, next| {
+            if made {
+                make(thread, next, |_, _| {});
+            }
+            (0..4).for_each(|number| run(thread, next, number));
+        });
+        let expected = [(1, 5 + u64::from(made), true), (2, 5, true)];
+        assert_eq!(ended(&trace), expected, "made: {made}");
+    }
 }
 
 #[test]
