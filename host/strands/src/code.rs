@@ -1,7 +1,7 @@
 //! What the decoder has to know of a process's code: which function an address belongs to, which
 //! functions are coroutines', and where signal handlers return to.
 
-use heddle_symbols::{CoroutinePart, EnterCalls, Images, coroutine_part};
+use heddle_symbols::{CallFrames, CoroutinePart, Distance, EnterCalls, Images, coroutine_part};
 use heddle_trace_file::{Addr, Module, Modules, Nanos, Process};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashMap;
@@ -47,6 +47,7 @@ struct ModuleCode {
     /// The functions' ranges, in order of their addresses, without overlaps.
     stretches: Vec<Stretch>,
     enter_calls: EnterCalls,
+    frames: CallFrames,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +81,10 @@ impl Code {
                 enter_calls: match same.and_then(|same| code.modules.get(same)) {
                     Some(Some(same)) => same.enter_calls.clone(),
                     _ => images.enter_calls(module),
+                },
+                frames: match same.and_then(|same| code.modules.get(same)) {
+                    Some(Some(same)) => same.frames.clone(),
+                    _ => images.call_frames(module),
                 },
             });
             if same.is_none()
@@ -214,6 +219,29 @@ impl Code {
         stretch.is_some_and(|(stretch, behind)| {
             stretch.may_be_nested && matches!(behind, 7 | 8 | 11 | 12)
         })
+    }
+
+    /// How far above a call from `site` the call lies that made it, of the function whose call of
+    /// `__fentry__` returns to `entry`. `None` where the code does not tell.
+    pub fn distance(
+        &self,
+        modules: &Modules,
+        site: Addr,
+        entry: Addr,
+        time: Nanos,
+    ) -> Option<Distance> {
+        let index = modules.find(Addr(site.0.wrapping_sub(1)), time)?;
+        let module = self.modules.get(index)?.as_ref()?;
+        let of_file = |address: Addr| address.0.wrapping_sub(module.bias);
+        module.frames.distance(of_file(site), of_file(entry))
+    }
+
+    /// Whether [`Code::distance`] tells of calls that are made by the function with this address in
+    /// it.
+    pub fn tells_distances(&self, modules: &Modules, function: Addr, time: Nanos) -> bool {
+        let index = modules.find(function, time);
+        let module = index.and_then(|index| self.modules.get(index)?.as_ref());
+        module.is_some_and(|module| module.frames.is_known())
     }
 
     /// Whether the function `from` may jump to `to` at its end, as far as its code tells.

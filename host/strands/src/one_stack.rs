@@ -337,8 +337,8 @@ impl Open {
     }
 
     /// The open call of the function `caller` that made the new one: the nearest above it, but
-    /// rather one that is as far above as this call's caller was before, because calls that
-    /// `longjmp` has left may still be taken for open.
+    /// rather one that is as far above as this call's caller was before, or as its code says,
+    /// because calls that `longjmp` or an exception has left may still be taken for open.
     fn caller(&self, sites: &Sites<'_>, new: &Entered, caller: u32, callee: u32) -> Option<usize> {
         let noted = sites.of(new.caller, new.function, false);
         let noted = noted.map(|site| site.above).or_else(|| {
@@ -354,9 +354,19 @@ impl Open {
                 && self.shares(sites, index, new.sp)
         };
         let mut candidates = (0..frames.len()).rev().filter(above);
-        let nearest = candidates.clone().next();
-        candidates
-            .find(|&index| Some(frames[index].sp) == noted)
+        let mut others = candidates.clone();
+        let nearest = others.next();
+        let exact = candidates.find(|&index| Some(frames[index].sp) == noted);
+        if exact.is_some() || new.way != Way::Entry || others.clone().next().is_none() {
+            return exact.or(nearest);
+        }
+        let may_call = |index: &usize| {
+            let frame = &frames[*index];
+            sites.may_call(frame.function.0, frame.sp.0 - new.sp, new) != Some(false)
+        };
+        nearest
+            .filter(may_call)
+            .or_else(|| others.find(may_call))
             .or(nearest)
     }
 

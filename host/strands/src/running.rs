@@ -4,6 +4,7 @@ use crate::code::Code;
 use crate::lost::{Lost, Proof};
 use crate::open_calls::OpenCalls;
 use crate::sink::Sink;
+use crate::sites::Sites;
 use crate::stack_map::StackMap;
 use crate::stacks::{BASE, Frame, Inner, Stack, Stacks};
 use crate::strands::Strands;
@@ -482,19 +483,23 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.strands.doubt(slot, reasons);
     }
 
-    /// Calls above the first `count` of this stack are over, though they have no exit: a jump has
-    /// left them that has no record. By `-mfentry`, and where no function is open twice, each call
-    /// since is where it was made. Else it may have been made by an outer call of the function that
-    /// it was taken to be made by, on a thread's own stack, too. Where events are missing, their
-    /// exits may be, too, and that is doubted by itself.
-    pub fn doubt_left(&mut self, stack: u32, count: usize) {
+    /// Calls above the first `count` of this stack are over, though they have no exit: an exception
+    /// has left them, or a jump that has no record. By `-mfentry`, if the code tells how large
+    /// frames are, and where no function is open twice, each call since is where it was made. Else
+    /// it may have been made by an outer call of the function that it was taken to be made by, on a
+    /// thread's own stack, too. Where events are missing, their exits may be, too, and that is
+    /// doubted by itself.
+    pub fn doubt_left(&mut self, stack: u32, count: usize, sites: &Sites<'_>) {
         let state = &self.calls.map.stacks[stack];
         let Some((caller, around)) = state.frames[..count].split_last() else {
             return;
         };
         let gone = &state.frames[count..];
         let gaps = self.calls.map.threads[state.thread as usize].gaps;
-        let is_lost = |frame: &&Frame| !frame.is(Frame::ENTRY) && frame.gaps == gaps;
+        let is_told = |frame: &Frame| {
+            frame.is(Frame::ENTRY) && sites.tells_distances(frame.function, frame.enter)
+        };
+        let is_lost = |frame: &&Frame| frame.gaps == gaps && !is_told(frame);
         if !gone.iter().any(|frame| is_lost(&frame)) {
             return;
         }

@@ -7,6 +7,7 @@
 
 use crate::code::Code;
 use crate::entered::Entered;
+use heddle_symbols::Distance;
 use heddle_trace_file::{Addr, Modules, Nanos, Way};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -65,6 +66,8 @@ pub(crate) struct Sites<'a> {
     usual: FxHashMap<u32, u64>,
     /// By function: whether nothing is inlined into it.
     inlining: RefCell<FxHashMap<u32, bool>>,
+    /// By call site and the address at which the caller is entered: [`Code::distance`].
+    distances: RefCell<FxHashMap<(u64, u64), Option<Distance>>>,
     /// By function: whether its hook tells of each of its calls.
     telling: FxHashMap<u32, bool>,
 }
@@ -85,6 +88,7 @@ impl<'a> Sites<'a> {
             entered: Vec::new(),
             usual: FxHashMap::default(),
             inlining: RefCell::default(),
+            distances: RefCell::default(),
             telling: FxHashMap::default(),
         }
     }
@@ -163,6 +167,7 @@ impl<'a> Sites<'a> {
             self.holders.fill(NO_HOLDER);
             self.numbers.clear();
             self.nameless.clear();
+            self.distances.borrow_mut().clear();
         }
     }
 
@@ -238,6 +243,30 @@ impl<'a> Sites<'a> {
         *known
             .entry(function)
             .or_insert_with(|| self.code.inlines_nothing(function))
+    }
+
+    /// Whether a call of `-mfentry` may be made from so far above, by a call that was entered at
+    /// the address `entered`; `None` where its code does not tell.
+    ///
+    /// A call that an exception, or a jump without a record, has left may lie above the next call
+    /// that is made by an outer one of its function, if that has arguments on the stack.
+    pub fn may_call(&self, entered: u64, above: u64, new: &Entered) -> Option<bool> {
+        if new.way != Way::Entry {
+            return None;
+        }
+        let mut known = self.distances.borrow_mut();
+        let distance = known.entry((new.caller, entered)).or_insert_with(|| {
+            let (site, entry) = (Addr(new.caller), Addr(entered));
+            self.code
+                .distance(self.modules, site, entry, Nanos(new.time))
+        });
+        distance.map(|distance| distance.allows(above))
+    }
+
+    /// See [`Code::tells_distances`].
+    pub fn tells_distances(&self, function: u64, time: u64) -> bool {
+        self.code
+            .tells_distances(self.modules, Addr(function), Nanos(time))
     }
 
     /// [`Code::tells_its_calls`], once for each function.

@@ -1,5 +1,6 @@
 //! The files that a trace's modules were mapped from, each read once.
 
+use crate::call_frames::CallFrames;
 use crate::carried::Carried;
 use crate::coroutines::{Body, Point};
 use crate::enter_calls::{self, EnterCalls};
@@ -232,6 +233,17 @@ impl Images {
             enter_calls: self.enter_calls(module).found().clone(),
             ..Carried::default()
         };
+        let entries = carried.enter_calls.entries.iter();
+        // The call has 5 bytes, or 6 by way of the global offset table.
+        let entries = entries.flat_map(|&place| [place + 5, place + 6]);
+        let entries: BTreeSet<u64> = entries.filter(|at| wanted.contains(at)).collect();
+        if !entries.is_empty() {
+            // Which of the others are within call instructions, right before they return, is not
+            // known here.
+            let within = wanted.iter().filter(|at| !entries.contains(at));
+            let sites = within.map(|at| at + 1).collect();
+            carried.frames = self.call_frames(module).facts(&sites, &entries);
+        }
         carried.jumps.retain(|jump| covered.find(jump.at).is_some());
         let calls = &mut carried.enter_calls;
         for places in [&mut calls.functions, &mut calls.entries] {
@@ -534,6 +546,12 @@ impl Images {
                 EnterCalls::of(module, own_entry)
             }
         }
+    }
+
+    /// The frames of functions of the file that `module` was mapped from.
+    pub fn call_frames(&self, module: &Module) -> CallFrames {
+        let carried = self.carried(module).map(|carried| carried.frames.clone());
+        CallFrames::of(module, carried)
     }
 
     /// Where coroutines of the file that `module` was mapped from have their frames: return

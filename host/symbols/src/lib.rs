@@ -6,6 +6,7 @@
 //!
 //! No invented names: an address that no symbol covers is a file name and an offset.
 
+mod call_frames;
 mod carried;
 mod coroutine_names;
 mod coroutines;
@@ -27,6 +28,7 @@ mod values;
 mod variables;
 mod variants;
 
+pub use call_frames::{CallFrames, Distance};
 pub use coroutine_names::{CoroutinePart, coroutine_part};
 pub use demangle::{abbreviate, demangle, without_parameters, without_return_type};
 pub use enter_calls::EnterCalls;

@@ -207,7 +207,7 @@ impl<S: Sink> Decoder<'_, S> {
                 if let Some(container) = container {
                     let body = self.running.stack(stack).frames[container].body;
                     self.doubt_called_back(stack, container + 1, new.time);
-                    self.running.doubt_left(stack, container + 1);
+                    self.running.doubt_left(stack, container + 1, &self.sites);
                     self.running.calls.unwind(stack, container + 1);
                     self.running.run(context, stack, new.time);
                     self.running
@@ -308,7 +308,7 @@ impl<S: Sink> Decoder<'_, S> {
     /// one.
     fn leave_to_caller(&mut self, stack: u32, count: usize, new: &Entered) {
         self.doubt_called_back(stack, count, new.time);
-        self.running.doubt_left(stack, count);
+        self.running.doubt_left(stack, count, &self.sites);
         let state = self.running.stack(stack);
         if state.owner.is_some() {
             if let Some(outermost) = state.frames.get(count) {
@@ -388,8 +388,9 @@ impl<S: Sink> Decoder<'_, S> {
         callee: u32,
     ) -> Option<(u32, usize)> {
         let sp = new.sp;
-        // A frame as far above as at this site's earlier calls is preferred to the nearest one,
-        // because calls that longjmp has left may still be taken for open.
+        // A frame as far above as at this site's earlier calls, or as its code says, is preferred
+        // to the nearest one, because calls that longjmp or an exception has left may still be
+        // taken for open.
         let noted = self.sites.of(new.caller, new.function, false);
         let noted = noted.map(|site| site.above).or_else(|| {
             let usual = self.sites.usual(callee);
@@ -402,7 +403,17 @@ impl<S: Sink> Decoder<'_, S> {
             let exact = frames
                 .iter()
                 .rposition(|frame| above(frame) && Some(frame.sp) == noted);
-            let index = exact.or_else(|| frames.iter().rposition(above))?;
+            let nearest = || frames.iter().rposition(above);
+            let index = exact.or_else(|| match new.way {
+                Way::Instrumented => nearest(),
+                Way::Entry => {
+                    let nearest = nearest()?;
+                    Some(
+                        self.by_its_code(&frames[..=nearest], new, above)
+                            .unwrap_or(nearest),
+                    )
+                }
+            })?;
             Some((stack, index))
         };
         let current = self.running.thread(context).current;
@@ -452,6 +463,27 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         best.filter(|found| distance(found) < (8 << 20))
+    }
+
+    /// The nearest of these calls that `fits` and may make the new one by the distance that its
+    /// code tells, if there are several that fit.
+    fn by_its_code(
+        &self,
+        frames: &[Frame],
+        new: &Entered,
+        fits: impl Fn(&Frame) -> bool,
+    ) -> Option<usize> {
+        let mut fitting = (0..frames.len())
+            .rev()
+            .filter(|&index| fits(&frames[index]));
+        let nearest = fitting.next()?;
+        let mut others = fitting.peekable();
+        others.peek()?;
+        let may_call = |index: &usize| {
+            let frame = &frames[*index];
+            self.sites.may_call(frame.function, frame.sp - new.sp, new) != Some(false)
+        };
+        std::iter::once(nearest).chain(others).find(may_call)
     }
 
     /// Whether the call is one of a signal's handler, and `sp` on the handler's stack, which may

@@ -112,7 +112,7 @@ impl<S: Sink> Decoder<'_, S> {
         match found {
             Some((stack, index)) => {
                 self.doubt_called_back(stack, index + 1, time.0);
-                self.running.doubt_left(stack, index + 1);
+                self.running.doubt_left(stack, index + 1, &self.sites);
                 self.running.calls.unwind(stack, index + 1);
                 self.running.run(context, stack, time.0);
                 self.running.calls.close(stack, End::Returned);

@@ -139,7 +139,7 @@ fn between_two_handlers(way: Way, has_record: bool, by_thread: bool) -> Vec<usiz
         enter(&mut thread, 80, INNER, LEAF + 0x30, FIBER + 0x6d00);
         thread.finish().unwrap();
     };
-    depths(&decoded_by(by_thread, write))
+    depths(&decoded_by(by_thread, "", write))
 }
 
 #[test]
@@ -150,4 +150,55 @@ fn a_jump_between_two_handlers_on_one_stack_leaves_what_the_first_has_called() {
         let depths = between_two_handlers(way, has_record, by_thread);
         assert_eq!(depths, [0, 1, 2, 3, 4, 5, 3], "{case}");
     }
+}
+
+/// The facts of `body`'s frame, by call sites in it: of one size, and of one that may vary.
+const FRAMES: &str = "40 20 call-frame -\n48 10 call-frame -\n50 0 call-frame -\n4 38 frame -\n";
+
+/// By `-mfentry`: `body` calls itself, so many bytes below, and an exception leaves the inner call;
+/// or not. Then `leaf` is called from `site` in `body`, so far below the inner call.
+fn after_an_exception(
+    by_thread: bool,
+    facts: &str,
+    (frame, site, below): (u64, u64, u64),
+) -> Decoded<Log> {
+    decoded_by(by_thread, facts, |process| {
+        let mut thread = process.thread(4711, "thread");
+        thread.stack(OWN, OWN + 0x8000);
+        let (outer, inner) = (OWN + 0x6f00, OWN + 0x6f00 - frame);
+        thread
+            .entry(10, WORK + 4, FIRST + 0x20, OWN + 0x7000)
+            .entry(20, BODY + 4, WORK + 0x20, outer)
+            .entry(30, BODY + 4, BODY + 0x20, inner)
+            .entry(40, LEAF + 4, BODY + site, inner - below)
+            .leave(50, inner - below)
+            .leave(60, outer)
+            .leave(70, OWN + 0x7000);
+        thread.finish().unwrap();
+    })
+}
+
+#[test]
+fn how_far_above_its_caller_is_tells_which_of_two_calls_of_a_function_goes_on() {
+    // The arguments on the stack take as much as the frame; or less; or are of the inner call.
+    let cases = [
+        ((0x10, 0x40, 0x10), 2),
+        ((0x10, 0x48, 0x10), 3),
+        ((0x40, 0x50, 0x10), 2),
+        ((0x40, 0x50, 0x40), 3),
+        ((0x40, 0x50, 0x60), 3),
+    ];
+    for (calls, depth) in cases {
+        for by_thread in [false, true] {
+            let decoded = after_an_exception(by_thread, FRAMES, calls);
+            assert_eq!(depths(&decoded), [0, 1, 2, depth], "{calls:x?} {by_thread}");
+            assert_eq!(decoded.unresolved[0].unsure, 0, "{calls:x?}");
+        }
+    }
+}
+
+#[test]
+fn a_recursion_that_an_exception_leaves_is_doubted_if_its_frames_are_not_known() {
+    let decoded = after_an_exception(false, "", (0x10, 0x40, 0x10));
+    assert_eq!(decoded.unresolved[0].unsure_threads, 1);
 }

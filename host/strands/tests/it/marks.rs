@@ -21,11 +21,15 @@ const MARK: u64 = 5000;
 
 /// Decodes what is written of a program with these functions, by strand.
 pub fn decoded(write: impl FnOnce(&mut ProcessWriter)) -> Decoded<Log> {
-    decoded_by(false, write)
+    decoded_by(false, "", write)
 }
 
-/// The same by thread, or by strand.
-pub fn decoded_by(by_thread: bool, write: impl FnOnce(&mut ProcessWriter)) -> Decoded<Log> {
+/// The same by thread, or by strand, with more facts of the program.
+pub fn decoded_by(
+    by_thread: bool,
+    facts: &str,
+    write: impl FnOnce(&mut ProcessWriter),
+) -> Decoded<Log> {
     let directory = tempfile::tempdir().unwrap();
     let writer = TraceWriter::create(directory.path()).unwrap();
     let mut process = writer.process(4711, 1, "/nowhere/app").unwrap();
@@ -35,10 +39,11 @@ pub fn decoded_by(by_thread: bool, write: impl FnOnce(&mut ProcessWriter)) -> De
     let symbols = ModuleSymbols {
         path: "/nowhere/app".into(),
         build_id: None,
-        text: "symtab 1\n0 100 local body\n100 100 local work\n200 100 local first\n\
+        text: format!(
+            "symtab 1\n0 100 local body\n100 100 local work\n200 100 local first\n\
                300 100 local leaf\n400 100 local inner\n\
-               250 0 handler-return -\n"
-            .into(),
+               250 0 handler-return -\n{facts}"
+        ),
     };
     let trace = Trace::open(directory.path()).unwrap();
     let mut images = Images::packed(&[symbols]);

@@ -8,14 +8,17 @@ use gimli::{
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection};
 use std::ops::Range;
+use std::sync::Arc;
+
+/// By a function's first address: where its entry lies in `.eh_frame`.
+pub type Index = Vec<(u64, usize)>;
 
 /// `.eh_frame` and its index.
 pub struct Table<'a> {
     frames: EhFrame<Slice<'a>>,
-    /// By a function's first address: where its entry lies in `frames`. Searching gimli's own table
-    /// overflows where a broken file's index has an address in front of `.eh_frame`, or a count
-    /// beyond its end.
-    index: Option<Vec<(u64, usize)>>,
+    /// Searching gimli's own table overflows where a broken file's index has an address in front of
+    /// `.eh_frame`, or a count beyond its end.
+    index: Option<Arc<Index>>,
     bases: BaseAddresses,
 }
 
@@ -29,6 +32,26 @@ pub struct Cfa {
 impl<'a> Table<'a> {
     /// Reads the table of a program. A separate debug file has none.
     pub fn of(file: &ElfFile64<'a, object::LittleEndian>) -> Result<Self, super::Unusable> {
+        Self::read(file, None)
+    }
+
+    /// The same, where its index was read before.
+    pub fn with_index(
+        file: &ElfFile64<'a, object::LittleEndian>,
+        index: Arc<Index>,
+    ) -> Result<Self, super::Unusable> {
+        Self::read(file, Some(index))
+    }
+
+    /// The index, for [`Table::with_index`], if the file has one.
+    pub fn index(&self) -> Option<Arc<Index>> {
+        self.index.clone()
+    }
+
+    fn read(
+        file: &ElfFile64<'a, object::LittleEndian>,
+        known: Option<Arc<Index>>,
+    ) -> Result<Self, super::Unusable> {
         let section = |name| -> object::Result<(u64, &'a [u8])> {
             match file.section_by_name(name) {
                 Some(section) => Ok((section.address(), section.data()?)),
@@ -41,8 +64,10 @@ impl<'a> Table<'a> {
             .set_eh_frame(frames_at)
             .set_eh_frame_hdr(index_at);
         // Without an index the section is walked.
-        let index = EhFrameHdr::new(index, LittleEndian).parse(&bases, 8).ok();
-        let index = index.and_then(|index| sorted(&index, &bases));
+        let index = known.or_else(|| {
+            let index = EhFrameHdr::new(index, LittleEndian).parse(&bases, 8);
+            sorted(&index.ok()?, &bases).map(Arc::new)
+        });
         Ok(Table {
             frames: EndianSlice::new(frames, LittleEndian).into(),
             index,
@@ -87,7 +112,7 @@ impl<'a> Table<'a> {
 }
 
 /// The rows of an index in order; `None`: it is none that can be used.
-fn sorted(index: &ParsedEhFrameHdr<Slice<'_>>, bases: &BaseAddresses) -> Option<Vec<(u64, usize)>> {
+fn sorted(index: &ParsedEhFrameHdr<Slice<'_>>, bases: &BaseAddresses) -> Option<Index> {
     let frames_at = index.eh_frame_ptr().direct().ok()?;
     let mut rows = Vec::new();
     let table = index.table()?;
