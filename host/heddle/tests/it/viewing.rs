@@ -943,19 +943,28 @@ fn suspensions(directory: &Path, strand: u64) -> Vec<(u64, Option<u64>)> {
     all
 }
 
+/// Writes what a thread does within a call of `main`, at 100 ns; with the addresses of that and of
+/// `a`, which fibers begin with.
+fn fibers(directory: &Path, does: impl FnOnce(&mut ThreadWriter, u64, u64)) {
+    let source = "void a() {}\nint main() { a(); }\n";
+    let flags = ["-O0", "-g", "-finstrument-functions"];
+    let program = Program::compile(directory, "app", source, &flags);
+    program.trace(|thread, at| {
+        let (main, a) = (at("main"), at("_Z1av"));
+        thread
+            .stack(0x7_0000, 0x8_0000)
+            .enter(100, main, a + 5, 0x7_f000);
+        does(thread, main, a);
+    });
+}
+
 /// A thread that runs fibers is suspended in the function that switched, whoever called its own
 /// outermost one; nobody ran it first, and it goes on to its end.
 #[test]
 fn a_thread_that_runs_fibers_is_suspended_in_a_function() {
     let directory = tempfile::tempdir().unwrap();
-    let source = "void a() {}\nint main() { a(); }\n";
-    let flags = ["-O0", "-g", "-finstrument-functions"];
-    let program = Program::compile(directory.path(), "app", source, &flags);
-    program.trace(|thread, at| {
-        let (main, a) = (at("main"), at("_Z1av"));
+    fibers(directory.path(), |thread, main, a| {
         thread
-            .stack(0x7_0000, 0x8_0000)
-            .enter(100, main, a + 5, 0x7_f000)
             .stack_made(110, 0x5_0000..0x6_0000, 0x7_e000)
             .enter(120, a, LIBC + 0x500, 0x5_fff0)
             .exit(150, a, 0, 0x5_fff0)
@@ -977,14 +986,8 @@ fn a_thread_that_runs_fibers_is_suspended_in_a_function() {
 #[test]
 fn a_fiber_that_is_run_after_another_has_no_known_resumer() {
     let directory = tempfile::tempdir().unwrap();
-    let source = "void a() {}\nint main() { a(); }\n";
-    let flags = ["-O0", "-g", "-finstrument-functions"];
-    let program = Program::compile(directory.path(), "app", source, &flags);
-    program.trace(|thread, at| {
-        let (main, a) = (at("main"), at("_Z1av"));
+    fibers(directory.path(), |thread, main, a| {
         thread
-            .stack(0x7_0000, 0x8_0000)
-            .enter(100, main, a + 5, 0x7_f000)
             .stack_made(110, 0x5_0000..0x6_0000, 0x7_e000)
             .stack_made(120, 0x6_0000..0x7_0000, 0x7_e000)
             .enter(130, a, LIBC + 0x500, 0x5_fff0)

@@ -49,6 +49,15 @@ fn sample(path: &Path) {
     process.finish().unwrap();
 }
 
+/// A process with a thread whose events are in a buffer.
+fn uncollected(trace: &TraceWriter, pid: u32) {
+    let mut process = trace.process(pid, 1, "/bin/app").unwrap();
+    let mut thread = process.thread(pid, "app");
+    every_record(&mut thread);
+    thread.in_buffer(&[2]).finish().unwrap();
+    process.finish().unwrap();
+}
+
 fn read_everything(path: &Path) {
     if let Ok(trace) = Trace::open(path) {
         let _ = trace.in_order(|_, _| true);
@@ -383,7 +392,8 @@ fn a_process_whose_stamps_no_clock_gives_costs_that_process_alone() {
     };
     let contradicts = "no clock runs as its first and its latest stamp say";
     let disagree = "its stamps contradict those of other processes; which are right is not known";
-    // Of the first stamp at 40 and the latest at 64: ticks, wall clock, CLOCK_MONOTONIC_RAW.
+    // A header has two stamps, the first at 40 and the latest at 64. Each is three times: ticks,
+    // the wall clock and CLOCK_MONOTONIC_RAW.
     for (pid, flipped, told) in [
         (42, &[71][..], contradicts),
         (43, &[71], contradicts),
@@ -483,11 +493,7 @@ fn a_header_that_may_not_be_written_keeps_no_other_process_from_being_collected(
     let path = directory.path();
     let trace = TraceWriter::create(path).unwrap();
     for pid in [42, 43] {
-        let mut process = trace.process(pid, 1, "/bin/app").unwrap();
-        let mut thread = process.thread(pid, "app");
-        every_record(&mut thread);
-        thread.in_buffer(&[2]).finish().unwrap();
-        process.finish().unwrap();
+        uncollected(&trace, pid);
         allow(&path.join(pid.to_string()), 0o777);
     }
     allow(path, 0o777);
@@ -570,11 +576,7 @@ fn buffers_stay_where_nothing_tells_whose_they_are() {
         let directory = tempfile::tempdir().unwrap();
         let trace = TraceWriter::create(directory.path()).unwrap();
         for pid in [42, 43] {
-            let mut process = trace.process(pid, 1, "/bin/app").unwrap();
-            let mut thread = process.thread(pid, "app");
-            every_record(&mut thread);
-            thread.in_buffer(&[2]).finish().unwrap();
-            process.finish().unwrap();
+            uncollected(&trace, pid);
         }
         let file = directory.path().join("42/process");
         match damage {
@@ -595,17 +597,13 @@ fn buffers_stay_where_nothing_tells_whose_they_are() {
     }
 }
 
-/// Of every process, in their order, and of none that has left no events in a buffer.
+/// Processes are named in their order; one that has left no events in a buffer is not.
 #[test]
 fn all_whose_buffers_must_stay_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let trace = TraceWriter::create(directory.path()).unwrap();
     for pid in [103, 9, 42, 44] {
-        let mut process = trace.process(pid, 1, "/bin/app").unwrap();
-        let mut thread = process.thread(pid, "app");
-        every_record(&mut thread);
-        thread.in_buffer(&[2]).finish().unwrap();
-        process.finish().unwrap();
+        uncollected(&trace, pid);
         let directory = directory.path().join(pid.to_string());
         fs::write(directory.join("process"), "no header").unwrap();
     }
