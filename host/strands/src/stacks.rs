@@ -134,13 +134,14 @@ impl OpenCall {
 /// Whether a stack that lies within a thread's own is there still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// The function is open of which it is an array.
+    /// It is: the function is open that has the array.
     Known,
-    /// As far as is known: that function was not recorded.
+    /// It may be: the function that has the array was not recorded.
     Assumed,
-    /// That function is open if it is the one around, and has returned if it is the one below.
+    /// It is if the array is the function's around it, which is open, and not if it is that of the
+    /// function below, which has returned.
     Open,
-    /// That function has returned.
+    /// It is not: the function that has the array has returned.
     Gone,
 }
 

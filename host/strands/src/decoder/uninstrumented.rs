@@ -211,7 +211,8 @@ impl<S: Sink> Decoder<'_, S> {
         let (made, mut array) = self.made_stacks.array_at(new.sp)?;
         let presence = self.running.map().presence(&array, new.sp);
         let fiber = made.fiber(&self.running);
-        // Nobody makes a stack of an array and returns without having begun the fiber.
+        // A function that made a fiber on its own array begins that before it returns: so it is not
+        // the one that has returned.
         let is_there = match presence {
             Presence::Known | Presence::Assumed => true,
             Presence::Open => !made.has_begun(),

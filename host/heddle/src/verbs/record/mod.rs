@@ -295,15 +295,13 @@ fn nothing(trace: &Opened, shown: &Path, about: About<'_>, collected: &Collected
         return unopened(program, &barred);
     }
     if untried && let Some((why, started)) = unrecorded.first() {
-        let others = counted(unrecorded.len() as u64 - 1, "other program");
+        let others = match unrecorded.len() as u64 - 1 {
+            0 => String::new(),
+            others => format!(" and {}", counted(others, "other program")),
+        };
         return error(format_args!(
-            "{program} made no recorded call, and started {}{}, which cannot be recorded: {}; what can be done about that: heddle record -- {}",
+            "{program} made no recorded call, and started {}{others}, which cannot be recorded: {}; what can be done about that: heddle record -- {}",
             printable(started),
-            if unrecorded.len() > 1 {
-                format!(" and {others}")
-            } else {
-                String::new()
-            },
             notes::unrecordable(*why),
             quoted(started.as_ref()),
         ));
