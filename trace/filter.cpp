@@ -18,12 +18,24 @@ constinit bool on = true;
 /// Number of times that it went on.
 constinit std::uint32_t times_on = 0;
 
+/// The stack pointers of a stack; 0 and 0 for a stack that there is not. A tail-called exit hook
+/// may have the upper bound, an exhausted stack the lower one.
+struct Bounds {
+  std::uint64_t low, high;
+
+  [[nodiscard]] bool have(std::uint64_t pointer) const { return low < pointer && pointer <= high; }
+};
+
 /// In thread-local memory, so that a forked child goes on with it.
 struct Following {
-  FollowedStack stacks[2];  ///< the thread's own; and elsewhere: alternate signal stacks, fibers
+  FollowedStack stacks[2];  ///< the thread's own, with the alternate signal stack; and fibers'
+  Bounds own;
   std::uint32_t times_told;
 };
 constinit __thread Following following __attribute__((tls_model("initial-exec"))) = {};
+
+/// The thread's alternate signal stack, also of a thread that is not recorded yet.
+constinit __thread Bounds alternate __attribute__((tls_model("initial-exec"))) = {};
 
 /// The frame in front of those of a thread without memory for any: everything is recorded.
 constinit Frame asking_frame = {};
@@ -89,11 +101,11 @@ Answers answers_of(const FollowedStack& stack, const Call& call, Frame::Role rol
   return answers;
 }
 
-bool push(FollowedStack& stack, std::uint64_t seen, const Call& call, Frame::Role role) {
+bool push(FollowedStack& stack, std::uint64_t seen, const FollowedCall& call, Frame::Role role) {
   return stack.open.push(seen, call, role, answers_of(stack, call, role, Frames::count(seen) + 1));
 }
 
-bool enter_wanted(FollowedStack& stack, const Call& call, std::uint64_t readable,
+bool enter_wanted(FollowedStack& stack, const FollowedCall& call, std::uint64_t readable,
                   std::uint32_t bits) {
   Frames& frames = stack.open;
   while (true) {
@@ -146,7 +158,8 @@ void switch_to(bool to) {
 bool is_on() { return __atomic_load_n(&on, __ATOMIC_ACQUIRE); }
 
 /// --start-at, --stop-at. Whether recording is on for this event.
-bool enter_on(FollowedStack& stack, const Call& call, std::uint64_t readable, std::uint32_t bits) {
+bool enter_on(FollowedStack& stack, const FollowedCall& call, std::uint64_t readable,
+              std::uint32_t bits) {
   if (stack.stopping.settle(call, readable)) switch_to(false);
   if ((bits & kStarts) != 0 && !is_on()) switch_to(true);
   if (!is_on()) return false;
@@ -173,14 +186,20 @@ bool exit_on(FollowedStack& stack, const Call& call, bool tail) {
          since != Relation::kOuter;
 }
 
-FollowedStack& stack_of(std::uint64_t stack_pointer) {
-  FollowedStack& own = following.stacks[0];
+/// Where a stack ends of which the bounds are not known.
+constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
+/// The stack that has this stack pointer, which becomes that of struct FollowedCall.
+FollowedStack& place(std::uint64_t& stack_pointer) {
+  const Bounds& own = following.own;
+  const std::uint64_t below = alternate.high - stack_pointer;
+  if (alternate.have(stack_pointer) && own.high != kNowhere && below < own.low) {
+    stack_pointer = own.low - below;
+    return following.stacks[0];
+  }
   const bool elsewhere = stack_pointer < own.low || stack_pointer > own.high;
   return following.stacks[elsewhere ? 1 : 0];
 }
-
-/// Where a stack ends of which the bounds are not known.
-constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 /// Up to where memory is there to be read above a stack pointer: of a stack with known bounds all,
 /// of another, which may end anywhere, the rest of the page.
@@ -192,10 +211,19 @@ std::uint64_t readable_above(const FollowedStack& stack, std::uint64_t stack_poi
 void bound(FollowedStack& stack, std::uint64_t low, std::uint64_t high) {
   stack.low = low;
   stack.high = high;
+  stack.asking_low = stack.asking_bytes = 0;
   // The hooks of the second way do not know how much of another stack can be read.
   const std::uint64_t function_way = enters_of_one_way(Answer::kAsk);
   stack.entry_mask = high != kNowhere ? function_way : all_answers(Answer::kAsk).enter;
   stack.open.at[-1].stack_pointer = high != kNowhere ? high + 1 : high;
+}
+
+/// Has the hooks ask about calls on the alternate signal stack.
+void ask_on_alternate_stack(FollowedStack& stack) {
+  const bool within = alternate.low < following.own.high && following.own.low < alternate.high;
+  stack.asking_low = within ? 0 : alternate.low + 1;
+  stack.asking_bytes = within ? kNowhere : alternate.high - alternate.low;
+  stack.low = within ? kNowhere : following.own.low;
 }
 
 /// Sets up a stack with memory for all_frames().
@@ -265,9 +293,10 @@ void begin_filter(Thread& thread) {
     begin_stack(mine.stacks[1], memory + all_frames());
   }
   const bool known = thread.about.stack_low != 0;
-  bound(mine.stacks[0], known ? thread.about.stack_low : 0,
-        known ? thread.about.stack_high : kNowhere);
+  mine.own = {known ? thread.about.stack_low : 0, known ? thread.about.stack_high : kNowhere};
+  bound(mine.stacks[0], mine.own.low, mine.own.high);
   bound(mine.stacks[1], 0, kNowhere);
+  if (known) ask_on_alternate_stack(mine.stacks[0]);
   thread.window.followed = mine.stacks;
 }
 
@@ -275,10 +304,18 @@ void end_filter() { following = {}; }
 
 void filter_leave(std::uint64_t stack_pointer) {
   if (following.stacks[0].open.at == nullptr || local.self == nullptr) return;
-  FollowedStack& stack = stack_of(stack_pointer);
+  FollowedStack& stack = place(stack_pointer);
   stack.open.leave(stack_pointer);
   stack.since.leave(stack_pointer);
   if (stack.stopping.leave(stack_pointer)) switch_to(false);
+}
+
+void filter_handlers_on(std::uint64_t low, std::uint64_t high) {
+  const bool followed = following.own.low != 0 && following.own.high != kNowhere;
+  // A handler that was left without a word can't be open: no stack is replaced that is in use.
+  if (followed) filter_leave(following.own.low);
+  alternate = {low, high};
+  if (followed) ask_on_alternate_stack(following.stacks[0]);
 }
 
 bool take_filter_gap() {
@@ -293,9 +330,11 @@ bool take_filter_gap() {
 std::uint32_t heddle_wanted(std::uint64_t function, std::uint64_t call_site,
                             std::uint64_t stack_pointer, std::uint64_t kind) {
   using namespace heddle::trace;
-  const Call call{function, call_site, stack_pointer, kind & ~(kTail | kWanted | kLate)};
   if (following.stacks[0].open.at == nullptr) return 1;
-  FollowedStack& stack = stack_of(stack_pointer);
+  const auto* const return_address = reinterpret_cast<const std::uint64_t*>(stack_pointer);
+  FollowedStack& stack = place(stack_pointer);
+  const FollowedCall call{{function, call_site, stack_pointer, kind & ~(kTail | kWanted | kLate)},
+                          return_address};
   if ((kind & kExit) == 0) {
     // Also without patterns: the hooks ask about functions that have no decision yet.
     constexpr std::uint32_t kPatterns = kIncluded | kExcluded | kStarts | kStops;

@@ -8,15 +8,18 @@ constexpr std::uint64_t kAskByEntryWay = enters_of_one_way(Answer::kAsk);
 
 }  // namespace
 
-bool Frames::push(std::uint64_t seen, const Call& enter, Frame::Role role, const Answers& answers) {
+bool Frames::push(std::uint64_t seen, const FollowedCall& enter, Frame::Role role,
+                  const Answers& answers) {
   const std::uint32_t number = count(seen);
   if (number >= most) return true;
   Frame& frame = at[number];
   frame = frame_of(enter, role, answers);
-  // Where the hooks may not read the return address, the answers make them ask.
-  frame.witness = is_entry_way(enter) && answers.enter >> 32 != kAskByEntryWay
-                      ? reinterpret_cast<const std::uint64_t*>(enter.stack_pointer)
-                      : &frame.call_site;
+  // Where the hooks may not read the return address, the answers make them ask. That on an
+  // alternate signal stack is read by nobody else.
+  const bool elsewhere =
+      reinterpret_cast<std::uint64_t>(enter.return_address) != enter.stack_pointer;
+  const bool read = elsewhere || answers.enter >> 32 != kAskByEntryWay;
+  frame.witness = is_entry_way(enter) && read ? enter.return_address : &frame.call_site;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   return change(seen, number + 1);
 }
@@ -46,7 +49,7 @@ void Frames::clear() {
   end([](const Frame&) { return true; });
 }
 
-void Frames::enter_outermost(const Call& enter) {
+void Frames::enter_outermost(const FollowedCall& enter) {
   while (true) {
     const std::uint64_t seen = look();
     if (count(seen) > 0) {

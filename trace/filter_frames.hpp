@@ -44,7 +44,8 @@ struct Frame {
   std::uint64_t function;  ///< by the second way in: 0, so that it is never an event's
   std::uint64_t call_site;
   std::uint64_t stack_pointer;
-  /// A word that can be read and is equal to the call site as long as the frame is not overwritten.
+  /// A word that can be read and is equal to the call site as long as the frame is not overwritten:
+  /// the return address, or `call_site` here.
   const std::uint64_t* witness;
   /// First way in: calls of the same function from the same call site that are open inside this one
   /// and have no frame here; those inlined into it, with its stack pointer, and those below.
@@ -52,6 +53,13 @@ struct Frame {
   std::uint32_t entry_way;  ///< 1: by the second way in
   Role role;
   Answers answers;
+};
+
+/// A call as the filter follows it. One on the thread's alternate signal stack has the stack
+/// pointer that it would have if that stack were the continuation of the thread's own, downwards: a
+/// handler lies inside the calls that it interrupts.
+struct FollowedCall : Call {
+  const std::uint64_t* return_address;  ///< where it lies
 };
 
 /// The relation of an exit to an open call: it ends an inner call, this call or an outer one.
@@ -92,11 +100,16 @@ inline bool gone_before(const Frame& frame, const Call& enter) {
 /// must be there to be read.
 inline bool overwritten(const Frame& frame, std::uint64_t readable) {
   if (frame.entry_way == 0 || frame.stack_pointer + sizeof(std::uint64_t) > readable) return false;
-  if (*reinterpret_cast<const std::uint64_t*>(frame.stack_pointer) == frame.call_site) return false;
+  const std::uint64_t* const return_address =
+      frame.witness != &frame.call_site
+          ? frame.witness
+          : reinterpret_cast<const std::uint64_t*>(frame.stack_pointer);
+  if (*return_address == frame.call_site) return false;
   // A nested function of GNU C has pushed its parent's frame, which stands where the hook seeks the
   // call site, and takes it away again.
   constexpr std::uint64_t kNear = std::uint64_t{64} << 20;
-  return frame.call_site - frame.stack_pointer + kNear >= 2 * kNear;
+  const auto place = reinterpret_cast<std::uint64_t>(return_address);
+  return frame.call_site - place + kNear >= 2 * kNear;
 }
 
 /// Counts a call that is entered inside a frame, if its exit could be taken for the frame's own.
@@ -146,7 +159,7 @@ struct Frames {
   }
 
   /// Adds a frame. False: something has changed since `seen`.
-  [[nodiscard]] bool push(std::uint64_t seen, const Call& enter, Frame::Role role,
+  [[nodiscard]] bool push(std::uint64_t seen, const FollowedCall& enter, Frame::Role role,
                           const Answers& answers);
 
   /// Ends those that had ended, without an exit, before a call that is entered now. Whether there
@@ -159,7 +172,7 @@ struct Frames {
   void clear();
 
   /// For a stack of which only the outermost call is kept: it is this one, if there is none.
-  void enter_outermost(const Call& enter);
+  void enter_outermost(const FollowedCall& enter);
 
   /// The relation of an exit to the outermost call, which the exit may end; kOuter if there is
   /// none.
@@ -181,8 +194,11 @@ struct FollowedStack {
   std::uint64_t entry_mask;
   /// Answers for enters inside a frame of role kLevel that is, or is not, `levels` deep.
   std::uint64_t higher_enters, deepest_enters;
-  Answer level_exits[2];   ///< inner_exit and own_exit of such a frame
-  std::uint32_t levels;    ///< the deepest level that has a frame
+  Answer level_exits[2];  ///< inner_exit and own_exit of such a frame
+  std::uint32_t levels;   ///< the deepest level that has a frame
+  /// Of stack pointers that are not of this stack, the hooks ask about the calls from here, so many
+  /// bytes; of all, where the alternate signal stack lies within this one.
+  std::uint64_t asking_low, asking_bytes;
   Frames stopping;         ///< the outermost call of a --stop-at function
   Frames since;            ///< the outermost since recording went on
   std::uint32_t times_on;  ///< as last seen here

@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include <csignal>
+
 #include "filter.hpp"
 #include "frame_memory.hpp"
 #include "quiet.hpp"
@@ -15,9 +17,11 @@ namespace {
 using Open = void*(const char*, int);
 using Close = int(void*);
 using SetName = int(pthread_t, const char*);
+using SetStack = int(const stack_t*, stack_t*);
 constinit Open* real_open = nullptr;
 constinit Close* real_close = nullptr;
 constinit SetName* real_set_name = nullptr;
+constinit SetStack* real_set_stack = nullptr;
 
 using Jump = void();
 constexpr const char* kJumps[] = {"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"};
@@ -34,8 +38,9 @@ void scan() {
 
 }  // namespace
 
-void find_jumps() {
+void find_what_handlers_call() {
   for (unsigned i = 0; i < 4; ++i) (void)next(real_jumps[i], kJumps[i]);
+  (void)next(real_set_stack, "sigaltstack");
 }
 
 }  // namespace heddle::trace
@@ -74,6 +79,17 @@ extern "C" {
   auto* const real = heddle::trace::next(heddle::trace::real_set_name, "pthread_setname_np");
   const int result = real(thread, name);
   if (result == 0) heddle::trace::refresh_name(static_cast<std::uint64_t>(thread));
+  return result;
+}
+
+/// The filter follows handlers' calls.
+[[gnu::visibility("default")]] int sigaltstack(const stack_t* stack, stack_t* old) noexcept {
+  auto* const real = heddle::trace::next(heddle::trace::real_set_stack, "sigaltstack");
+  const int result = real(stack, old);
+  if (result != 0 || stack == nullptr) return result;
+  const bool none = (stack->ss_flags & SS_DISABLE) != 0;
+  const auto low = reinterpret_cast<std::uint64_t>(stack->ss_sp);
+  heddle::trace::filter_handlers_on(none ? 0 : low, none ? 0 : low + stack->ss_size);
   return result;
 }
 }

@@ -16,8 +16,9 @@ Function* next(Function*& kept, const char* name) {
   return found;
 }
 
-/// Finds the real longjmp, which a signal handler may need first, where dlsym must not be called.
-void find_jumps();
+/// Finds the real longjmp and sigaltstack, which a signal handler may need first, where dlsym must
+/// not be called.
+void find_what_handlers_call();
 
 /// Finds the real prctl and syscall (seccomp.cpp), for the same reason.
 void find_seccomp();

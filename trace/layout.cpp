@@ -61,6 +61,8 @@ static_assert(offsetof(FollowedStack, open) + offsetof(Frames, at) == HEDDLE_FOL
               offsetof(FollowedStack, deepest_enters) == HEDDLE_FOLLOWED_DEEPEST &&
               offsetof(FollowedStack, level_exits) == HEDDLE_FOLLOWED_LEVEL_EXITS &&
               offsetof(FollowedStack, levels) == HEDDLE_FOLLOWED_LEVELS &&
+              offsetof(FollowedStack, asking_low) == HEDDLE_FOLLOWED_ASKING_LOW &&
+              offsetof(FollowedStack, asking_bytes) == HEDDLE_FOLLOWED_ASKING_BYTES &&
               sizeof(FollowedStack) == HEDDLE_FOLLOWED_BYTES);
 static_assert(offsetof(Frame, function) == HEDDLE_FRAME_FUNCTION &&
               offsetof(Frame, call_site) == HEDDLE_FRAME_CALL_SITE &&

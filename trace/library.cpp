@@ -43,7 +43,7 @@ void on_quick_exit() {
   prepare_thread_ends();
   prepare_snapshot_signal();
   prepare_forks();
-  find_jumps();
+  find_what_handlers_call();
   find_seccomp();
   find_starts();
   find_creation();

@@ -285,18 +285,46 @@ TEST_CASE("recording starts and stops at functions, and again") {
   });
 }
 
-TEST_CASE("a handler on a stack of its own leaves the other stack as it is") {
+TEST_CASE("a handler on a stack of its own is inside the calls that it interrupts") {
+  for_each_build([](const std::string& program) {
+    // The second has its stack in an array of the thread's.
+    for (const char* where : {"alternate", "alternate-within"}) {
+      CAPTURE(std::string(where));
+      const auto spans = [&](const Filter& filter) { return one_thread(program, where, filter); };
+      const std::string all = "interrupted(leaf() on_own_stack(handled() handled()) leaf())";
+      CHECK(spans({}) == all + " leaf()");
+      CHECK(spans({.patterns = {{"nobody", kExcluded}}}) == all + " leaf()");
+      CHECK(spans({.patterns = {{"interrupted", kIncluded}}}) == all);
+      CHECK(spans({.patterns = {{"interrupted", kExcluded}}}) == "leaf()");
+      CHECK(spans({.patterns = {{"on_own_stack", kExcluded}}}) ==
+            "interrupted(leaf() leaf()) leaf()");
+      CHECK(spans({.patterns = {{"on_own_stack", kIncluded}}}) ==
+            "on_own_stack(handled() handled())");
+      CHECK(spans({.patterns = {{"handled", kExcluded}}}) ==
+            "interrupted(leaf() on_own_stack() leaf()) leaf()");
+      CHECK(spans({.patterns = {{"interrupted", kStarts | kStops}}}) == all);
+      CHECK(spans({.patterns = {{"on_own_stack", kStarts | kStops}}}) ==
+            "on_own_stack(handled() handled())");
+      CHECK(spans({.depth = 1}) == "interrupted() leaf()");
+      CHECK(spans({.depth = 2}) == "interrupted(leaf() on_own_stack() leaf()) leaf()");
+      CHECK(spans({.depth = 3}) == all + " leaf()");
+      CHECK(spans({.patterns = {{"handled", kIncluded}}, .depth = 1}) == "handled() handled()");
+    }
+  });
+}
+
+TEST_CASE("a handler on a stack of its own that was left is left") {
   for_each_build([](const std::string& program) {
     const auto spans = [&](const Filter& filter) {
-      return one_thread(program, "alternate", filter);
+      return one_thread(program, "alternate-left", filter);
     };
-    const std::string all = "interrupted(leaf() on_signal(handled()) leaf())";
-    CHECK(spans({}) == all + " leaf()");
-    CHECK(spans({.patterns = {{"interrupted", kIncluded}}}) == "interrupted(leaf() leaf())");
-    CHECK(spans({.patterns = {{"interrupted", kExcluded}}}) == "on_signal(handled()) leaf()");
-    CHECK(spans({.patterns = {{"on_signal", kExcluded}}}) == "interrupted(leaf() leaf()) leaf()");
-    CHECK(spans({.patterns = {{"interrupted", kStarts | kStops}}}) == all);
-    CHECK(spans({.depth = 1}) == "interrupted(on_signal()) leaf()");
+    const std::string rest = "pair(leaf() leaf())";
+    CHECK(spans({}) == "interrupted(leaf() on_own_stack(handled() " + rest);
+    CHECK(spans({.patterns = {{"interrupted", kExcluded}}}) == rest);
+    CHECK(spans({.patterns = {{"interrupted", kIncluded}}}) ==
+          "interrupted(leaf() on_own_stack(handled()");
+    CHECK(spans({.patterns = {{"on_own_stack", kExcluded}}}) == "interrupted(leaf() " + rest);
+    CHECK(spans({.depth = 2}) == "interrupted(leaf() on_own_stack(" + rest);
   });
 }
 

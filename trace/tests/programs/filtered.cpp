@@ -161,19 +161,38 @@ FUNCTION interrupted() {
   KEEP;
 }
 // The alternate stack is above the thread's: a stack pointer there is no sign of a return.
-alignas(4096) static char stacks[2 << 18];
-PLAIN void* with_alternate(void*) {
+constexpr size_t kHalf = 1 << 18;
+alignas(4096) static char stacks[2 * kHalf];
+static bool handler_jumps;
+static sigjmp_buf before_signal;
+FUNCTION on_own_stack(int) {
+  handled();
+  if (handler_jumps) siglongjmp(before_signal, 1);
+  handled();
+  KEEP;
+}
+PLAIN void be_interrupted(char* stack) {
   stack_t alternate = {};
-  alternate.ss_sp = stacks + (1 << 18);
-  alternate.ss_size = 1 << 18;
+  alternate.ss_sp = stack;
+  alternate.ss_size = kHalf;
   sigaltstack(&alternate, nullptr);
   struct sigaction action = {};
-  action.sa_handler = on_signal;
+  action.sa_handler = on_own_stack;
   action.sa_flags = SA_ONSTACK;
   sigaction(SIGUSR1, &action, nullptr);
-  interrupted();
-  leaf();
+  if (sigsetjmp(before_signal, 1) == 0) interrupted();
+  handler_jumps ? pair() : leaf();
+  alternate.ss_flags = SS_DISABLE;
+  sigaltstack(&alternate, nullptr);
+}
+PLAIN void* with_alternate(void*) {
+  be_interrupted(stacks + kHalf);
   return nullptr;
+}
+PLAIN void with_alternate_within() {
+  char stack[kHalf];
+  asm volatile("" : : "r"(stack) : "memory");
+  be_interrupted(stack);
 }
 // Stacks that are too far from the thread's, and every second one from the others, for records of
 // both to have the same base.
@@ -368,11 +387,14 @@ PLAIN int main(int, char** arguments) {
     pthread_t threads[4];
     for (pthread_t& thread : threads) pthread_create(&thread, nullptr, in_thread, nullptr);
     for (const pthread_t thread : threads) pthread_join(thread, nullptr);
-  } else if (strcmp(what, "alternate") == 0) {
+  } else if (strcmp(what, "alternate-within") == 0) {
+    with_alternate_within();
+  } else if (strcmp(what, "alternate") == 0 || strcmp(what, "alternate-left") == 0) {
+    handler_jumps = strcmp(what, "alternate-left") == 0;
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstack(&attributes, stacks, 1 << 18);
+    pthread_attr_setstack(&attributes, stacks, kHalf);
     pthread_create(&thread, &attributes, with_alternate, nullptr);
     pthread_join(thread, nullptr);
   } else if (strcmp(what, "costs") == 0) {
@@ -388,8 +410,8 @@ PLAIN int main(int, char** arguments) {
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstack(&attributes, stacks, 1 << 18);
-    pthread_create(&thread, &attributes, with_fiber, stacks + (1 << 18));
+    pthread_attr_setstack(&attributes, stacks, kHalf);
+    pthread_create(&thread, &attributes, with_fiber, stacks + kHalf);
     pthread_join(thread, nullptr);
   } else if (strcmp(what, "fork") == 0) {
     pair();
