@@ -366,8 +366,10 @@ impl<S: Sink> Decoder<'_, S> {
     fn container(&self, context: usize, new: &Entered) -> Option<u32> {
         let contains = |stack: u32| {
             let top = self.running.stack(stack).top()?;
-            self.is_inlined_into(top, stack, context, new)
-                .then_some(stack)
+            let contains = self.is_inlined_into(top, stack, context, new)
+                && !self.sites.inlines_nothing(top.body)
+                && !self.is_made_for_another(stack, new.sp);
+            contains.then_some(stack)
         };
         let current = self.running.thread(context).current.and_then(contains);
         let resting = || self.running.stacks().resting_at(new.sp).and_then(contains);

@@ -424,6 +424,13 @@ impl<'a, S: Sink> Decoder<'a, S> {
         self.running.map().own_stack_at(context, sp).is_some() || made.is_on(&self.running, stack)
     }
 
+    /// Whether the program has made a stack where `stack`, a fiber's, had calls: for another one.
+    fn is_made_for_another(&self, stack: u32, sp: u64) -> bool {
+        let made = self.made_stacks.at(sp);
+        made.is_some_and(|made| !made.is_on(&self.running, stack))
+            && self.running.stack(stack).owner.is_none()
+    }
+
     /// A function that destroys a coroutine, with its number.
     fn destroyer(&mut self, address: Addr, event: &Event) -> Option<(Addr, u32)> {
         self.evidence.note_capture();

@@ -117,6 +117,25 @@ fn calls_from_one_place_on_a_stack_are_one_fibers_until_it_is_made_anew() {
 }
 
 #[test]
+fn a_fiber_that_begins_where_another_was_left_is_not_inlined_into_that() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        for function in [BODY, STEP, BODY, STEP] {
+            thread.stack_made(next(), STACKS[0].clone(), OWN - 0x100);
+            thread.enter(next(), function, FIRST + 0x20, STACKS[0].end - 0x80);
+        }
+    });
+    let maker = Some(1);
+    let all = [(2, maker), (3, maker), (4, maker), (5, maker)];
+    assert_eq!(fibers(&trace), all);
+    assert!(
+        !told(&trace)
+            .iter()
+            .any(|told| matches!(told, Told::Unsure(_)))
+    );
+}
+
+#[test]
 fn a_fiber_is_made_by_the_fiber_on_whose_stack_its_own_is_made() {
     let directory = tempfile::tempdir().unwrap();
     let trace = written(directory.path(), |thread, next| {
