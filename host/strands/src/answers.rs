@@ -21,8 +21,8 @@ pub(crate) struct Answers {
     callbacks: FxHashMap<u64, u64>,
     /// Call sites from which fibers were taken to begin, and whether next below an open call.
     starts: FxHashSet<(u64, bool)>,
-    /// What was taken for a further call of a fiber: where that one's first came from, and it.
-    told_further: FxHashSet<(Option<u64>, u64)>,
+    /// Call sites of what was taken for further calls of fibers for certain.
+    told_further: FxHashSet<u64>,
     /// An answer cannot be compared.
     may_differ: bool,
     /// The decoder has known from the beginning that coroutines' frames are captured.
@@ -68,10 +68,9 @@ impl Answers {
         self.starts.insert((site, near));
     }
 
-    /// A call from `site` was taken for a further one of a fiber for certain, whose first one came
-    /// from `first`.
-    pub fn told_further(&mut self, first: Option<u64>, site: u64) {
-        self.told_further.insert((first, site));
+    /// A call from `site` was taken for a further one of a fiber for certain.
+    pub fn told_further(&mut self, site: u64) {
+        self.told_further.insert(site);
     }
 
     /// Whether that holds for certain which was taken to.
@@ -82,7 +81,7 @@ impl Answers {
         let start = |(site, near): &(u64, bool)| {
             votes(site).tell_outermost(*near) && sites.tell_start(*site)
         };
-        let further = |&(first, site): &(Option<u64>, u64)| sites.tell_further(first, site);
+        let further = |&site: &u64| sites.tell_further(site);
         self.callbacks.iter().all(callback)
             && self.starts.iter().all(start)
             && self.told_further.iter().all(further)
@@ -158,7 +157,7 @@ mod tests {
     fn what_was_taken_for_certain_must_be_so_in_the_end() {
         assert!(settles(|answers| answers.start(SITE, true)));
         assert!(!settles(|answers| answers.start(SITE + 1, false)));
-        assert!(settles(|answers| answers.told_further(Some(SITE), SITE + 1)));
+        assert!(!settles(|answers| answers.told_further(SITE + 1)));
         assert!(settles(|answers| answers.callback(SITE + 1, 0)));
         assert!(!settles(|answers| answers.callback(SITE, 0)));
     }

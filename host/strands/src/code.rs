@@ -1,7 +1,9 @@
 //! What the decoder has to know of a process's code: which function an address belongs to, which
 //! functions are coroutines', and where signal handlers return to.
 
-use heddle_symbols::{CallFrames, CoroutinePart, Distance, EnterCalls, Images, coroutine_part};
+use heddle_symbols::{
+    CallFrames, CallOrders, CoroutinePart, Distance, EnterCalls, Images, Order, coroutine_part,
+};
 use heddle_trace_file::{Addr, Module, Modules, Nanos, Process};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashMap;
@@ -12,6 +14,10 @@ pub struct Code {
     /// The functions of each module of the process, by its index; `None` where no function calls
     /// hooks or no symbols are left.
     modules: Vec<Option<ModuleCode>>,
+    /// The frames of each module's functions.
+    frames: Vec<CallFrames>,
+    /// The order of calls in each.
+    orders: Vec<CallOrders>,
     roles: Vec<Role>,
     coroutines: u32,
     signal_returns: FxHashSet<Addr>,
@@ -47,7 +53,6 @@ struct ModuleCode {
     /// The functions' ranges, in order of their addresses, without overlaps.
     stretches: Vec<Stretch>,
     enter_calls: EnterCalls,
-    frames: CallFrames,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,11 +87,17 @@ impl Code {
                     Some(Some(same)) => same.enter_calls.clone(),
                     _ => images.enter_calls(module),
                 },
-                frames: match same.and_then(|same| code.modules.get(same)) {
-                    Some(Some(same)) => same.frames.clone(),
-                    _ => images.call_frames(module),
-                },
             });
+            let frames = match same.and_then(|same| code.frames.get(same)) {
+                Some(same) => same.clone(),
+                None => images.call_frames(module),
+            };
+            code.frames.push(frames);
+            let orders = match same.and_then(|same| code.orders.get(same)) {
+                Some(same) => same.clone(),
+                None => images.call_orders(module),
+            };
+            code.orders.push(orders);
             if same.is_none()
                 && let Some(module_code) = &module_code
             {
@@ -233,7 +244,45 @@ impl Code {
         let index = modules.find(Addr(site.0.wrapping_sub(1)), time)?;
         let module = self.modules.get(index)?.as_ref()?;
         let of_file = |address: Addr| address.0.wrapping_sub(module.bias);
-        module.frames.distance(of_file(site), of_file(entry))
+        self.frames[index].distance(of_file(site), of_file(entry))
+    }
+
+    /// See [`CallFrames::least`]. O(stretches).
+    pub fn least_frame(&self, modules: &Modules, site: Addr, time: Nanos) -> Option<u64> {
+        let call = Addr(site.0.wrapping_sub(1));
+        let index = modules.find(call, time)?;
+        let bias = modules.iter().nth(index)?.bias;
+        let code = self.modules.get(index)?.as_ref();
+        let start = code.and_then(|code| code.start(call.0.wrapping_sub(bias)));
+        let frames = self.frames.get(index)?;
+        frames.least(site.0.wrapping_sub(bias), start)
+    }
+
+    /// What the function that both calls are in, which calls no hooks, can do between that which
+    /// returns to `before` and that which returns to `site`. `None` where the code does not tell,
+    /// as that of a module without functions that call hooks. O(stretches + bytes of code).
+    pub fn order(
+        &self,
+        modules: &Modules,
+        (before, site): (Addr, Addr),
+        time: Nanos,
+    ) -> Option<Order> {
+        let index = modules.find(Addr(site.0.wrapping_sub(1)), time)?;
+        let code = self.modules.get(index)?.as_ref()?;
+        let of_file = |address: Addr| address.0.wrapping_sub(code.bias);
+        let (stretch, _) = code.stretch(of_file(site).wrapping_sub(1))?;
+        let function = stretch.start..stretch.start + stretch.length;
+        let is_whole = code.start(function.start).is_some();
+        if !is_whole || !function.contains(&of_file(before)) || code.enter_calls.are_in(&function) {
+            return None;
+        }
+        let hooked = || {
+            let all = code.stretches.iter();
+            let ranges = all.map(|stretch| stretch.start..stretch.start + stretch.length);
+            let hooked = ranges.filter(|function| code.enter_calls.are_in(function));
+            hooked.map(|function| function.start).collect()
+        };
+        self.orders[index].order(&function, hooked, of_file(before), of_file(site))
     }
 
     /// Whether [`Code::distance`] tells of calls that are made by the function with this address in
@@ -241,7 +290,7 @@ impl Code {
     pub fn tells_distances(&self, modules: &Modules, function: Addr, time: Nanos) -> bool {
         let index = modules.find(function, time);
         let module = index.and_then(|index| self.modules.get(index)?.as_ref());
-        module.is_some_and(|module| module.frames.is_known())
+        module.is_some() && index.is_some_and(|index| self.frames[index].is_known())
     }
 
     /// Whether the function `from` may jump to `to` at its end, as far as its code tells.
@@ -324,6 +373,15 @@ impl ModuleCode {
         let stretch = self.stretches.get(after.checked_sub(1)?)?;
         let behind = address - stretch.start;
         (behind < stretch.length).then_some((stretch, behind))
+    }
+
+    /// Where the function begins that holds an address of the file. `None` for one that is in
+    /// several places.
+    fn start(&self, address: u64) -> Option<u64> {
+        let (stretch, _) = self.stretch(address)?;
+        let function = stretch.function;
+        let all = self.stretches.iter().filter(|s| s.function == function);
+        (all.count() == 1).then_some(stretch.start)
     }
 }
 

@@ -269,14 +269,14 @@ impl<'a> Evidence<'a> {
         count(above).unwrap_or(0) * 4 >= most.unwrap_or(0).max(Self::MANY)
     }
 
-    /// Whether enough was seen to say that a call from `site` is a further one of a fiber whose
-    /// first one came from `first`. The first look takes it to be so, and is asked at its end.
-    pub fn tells_further(&mut self, first: Option<u64>, site: u64) -> bool {
+    /// Whether enough was seen to say that a call from `site` is a further one of a fiber. The
+    /// first look takes it to be so, and is asked at its end.
+    pub fn tells_further(&mut self, site: u64) -> bool {
         if self.is_first_look() {
-            self.answers.told_further(first, site);
+            self.answers.told_further(site);
             return true;
         }
-        self.first_call_sites().tell_further(first, site)
+        self.first_call_sites().tell_further(site)
     }
 
     /// A call from this site that was taken for a callback has ended.

@@ -7,7 +7,7 @@
 
 use crate::code::Code;
 use crate::entered::Entered;
-use heddle_symbols::Distance;
+use heddle_symbols::{Distance, Order};
 use heddle_trace_file::{Addr, Modules, Nanos, Way};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -68,6 +68,10 @@ pub(crate) struct Sites<'a> {
     inlining: RefCell<FxHashMap<u32, bool>>,
     /// By call site and the address at which the caller is entered: [`Code::distance`].
     distances: RefCell<FxHashMap<(u64, u64), Option<Distance>>>,
+    /// By call site: [`Code::least_frame`].
+    frames: RefCell<FxHashMap<u64, Option<u64>>>,
+    /// By two call sites: [`Code::order`].
+    orders: RefCell<FxHashMap<(u64, u64), Option<Order>>>,
     /// By function: whether its hook tells of each of its calls.
     telling: FxHashMap<u32, bool>,
 }
@@ -89,6 +93,8 @@ impl<'a> Sites<'a> {
             usual: FxHashMap::default(),
             inlining: RefCell::default(),
             distances: RefCell::default(),
+            frames: RefCell::default(),
+            orders: RefCell::default(),
             telling: FxHashMap::default(),
         }
     }
@@ -168,6 +174,8 @@ impl<'a> Sites<'a> {
             self.numbers.clear();
             self.nameless.clear();
             self.distances.borrow_mut().clear();
+            self.frames.borrow_mut().clear();
+            self.orders.borrow_mut().clear();
         }
     }
 
@@ -261,6 +269,27 @@ impl<'a> Sites<'a> {
                 .distance(self.modules, site, entry, Nanos(new.time))
         });
         distance.map(|distance| distance.allows(above))
+    }
+
+    /// Whether a call by uninstrumented code lies in the frame of a call that was entered with the
+    /// stack pointer `sp`, by the frame of the code that makes it: then that one is gone.
+    pub fn is_in_frame(&self, new: &Entered, sp: u64) -> bool {
+        let mut known = self.frames.borrow_mut();
+        let frame = *known.entry(new.caller).or_insert_with(|| {
+            let (site, time) = (Addr(new.caller), Nanos(new.time));
+            self.code.least_frame(self.modules, site, time)
+        });
+        // With its return address below the other's, or its frame's lower end, it may be inside.
+        frame.is_some_and(|bytes| new.sp <= sp && sp - new.sp <= bytes)
+    }
+
+    /// [`Code::order`], once for each two call sites.
+    pub fn order(&self, before: u64, site: u64, time: u64) -> Option<Order> {
+        let mut known = self.orders.borrow_mut();
+        *known.entry((before, site)).or_insert_with(|| {
+            let sites = (Addr(before), Addr(site));
+            self.code.order(self.modules, sites, Nanos(time))
+        })
     }
 
     /// See [`Code::tells_distances`].

@@ -53,6 +53,8 @@ pub(crate) struct FirstCallSites {
     sites: FxHashMap<u64, Outermost>,
     /// Call sites from which no fiber begins, though many calls from them were seen.
     never: FxHashSet<u64>,
+    /// Those of which that is certain.
+    certainly_never: FxHashSet<u64>,
 }
 
 /// How calls from one site began.
@@ -193,10 +195,10 @@ impl FirstCallSites {
         self.holds(site) || self.is_only(site)
     }
 
-    /// Whether enough was seen to say that a call from `site` is a further one of a fiber whose
-    /// first one came from `first`.
-    pub fn tell_further(&self, first: Option<u64>, site: u64) -> bool {
-        self.never_holds(site) || first.is_some_and(|first| self.holds(first))
+    /// Whether enough was seen to say that an outermost call from `site` is a further one of a
+    /// fiber.
+    pub fn tell_further(&self, site: u64) -> bool {
+        self.certainly_never.contains(&site)
     }
 
     /// Whether all calls that were outermost ones came from `site`.
@@ -206,13 +208,18 @@ impl FirstCallSites {
 
     /// The first look is over: decides from which call sites no fiber begins.
     pub fn conclude(&mut self) {
-        self.never = self.never().collect();
+        self.never = self.never(Self::ODDS).collect();
+        self.certainly_never = self.never(Self::CERTAIN).collect();
     }
+
+    /// How likely it is at most that fibers do begin from a site that is taken for one from which
+    /// none does: mostly, and where that is said to be certain.
+    const ODDS: f64 = 0.02;
+    const CERTAIN: f64 = 0.0005;
 
     /// Call sites from which no fiber begins: if fibers began with calls from a site as often as
     /// those calls suggest, one of the new places would have had one, by all odds.
-    fn never(&self) -> impl Iterator<Item = u64> + '_ {
-        const ODDS: f64 = 0.02;
+    fn never(&self, odds: f64) -> impl Iterator<Item = u64> + '_ {
         let first = self.sites.values().filter(|site| site.is_first());
         let (fresh, all) = first.fold((0, 0), |(fresh, all), site| {
             (fresh + site.fresh, all + site.fresh + site.either)
@@ -220,7 +227,7 @@ impl FirstCallSites {
         let never = self.sites.iter().filter(move |(_, site)| {
             let calls = site.either + site.further;
             let share = f64::from(calls) / f64::from(calls + all);
-            site.fresh == 0 && (1.0 - share).powf(f64::from(fresh)) < ODDS
+            site.fresh == 0 && (1.0 - share).powf(f64::from(fresh)) < odds
         });
         never.map(|(&site, _)| site)
     }
@@ -247,7 +254,7 @@ impl Survey {
             .copied()
             .filter(|&site| self.first_call_sites.holds(site))
             .collect();
-        let mut never: Vec<u64> = self.first_call_sites.never().collect();
+        let mut never: Vec<u64> = self.first_call_sites.never(FirstCallSites::ODDS).collect();
         roots.sort_unstable();
         first_call_sites.sort_unstable();
         never.sort_unstable();

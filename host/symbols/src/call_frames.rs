@@ -45,8 +45,8 @@ struct Inner {
 pub(crate) struct Facts {
     /// By return address: the bytes of [`Distance::Exactly`]; 0 where the frame's size may vary.
     pub sites: BTreeMap<u64, u64>,
-    /// By the address behind a function's call of `__fentry__`: the bytes that its frame takes at
-    /// least.
+    /// By the address behind a function's call of `__fentry__`, or where a function begins that
+    /// calls no hooks: the bytes that its frame takes at least.
     pub prologues: BTreeMap<u64, u64>,
 }
 
@@ -75,6 +75,21 @@ impl CallFrames {
         distance(&facts, site, entry)
     }
 
+    /// The bytes that the frame of the function around a call that returns to `site` takes at
+    /// least, from the place of that call's return address up to its own; `start`: where the
+    /// function begins, if that is known. `None` as of [`CallFrames::distance`].
+    pub fn least(&self, site: u64, start: Option<u64>) -> Option<u64> {
+        let inner = &self.0;
+        let facts = match &inner.carried {
+            Some(carried) => return least(carried, site, start),
+            None => crate::images::with_file(&inner.module, |bytes| {
+                let (site, starts) = (BTreeSet::from([site]), start.into_iter().collect());
+                facts(bytes, inner.index(bytes), &site, &starts)
+            }),
+        };
+        least(&facts, site, start)
+    }
+
     /// Whether the module's tables are there.
     pub fn is_known(&self) -> bool {
         let inner = &self.0;
@@ -85,7 +100,7 @@ impl CallFrames {
     }
 
     /// The facts of these return addresses, and of functions whose calls of `__fentry__` return to
-    /// one of `entries`.
+    /// one of `entries`, or that begin there.
     pub(crate) fn facts(&self, sites: &BTreeSet<u64>, entries: &BTreeSet<u64>) -> Facts {
         match &self.0.carried {
             Some(carried) => carried.clone(),
@@ -112,6 +127,18 @@ fn distance(facts: &Facts, site: u64, entry: u64) -> Option<Distance> {
         // The return address itself lies below the frame.
         0 => Some(Distance::AtLeast(facts.prologues.get(&entry)? + 8)),
         exactly => Some(Distance::Exactly(exactly)),
+    }
+}
+
+fn least(facts: &Facts, site: u64, start: Option<u64>) -> Option<u64> {
+    /// A frame whose size may vary is found by a register that the function keeps in it.
+    const VARIES: u64 = 16;
+    match *facts.sites.get(&site)? {
+        0 => {
+            let made = start.and_then(|start| facts.prologues.get(&start));
+            Some(made.map_or(VARIES, |made| VARIES.max(made + 8)))
+        }
+        exactly => Some(exactly),
     }
 }
 
@@ -238,6 +265,10 @@ mod tests {
         assert_eq!(of(0x1200, 0x1005), Some(Distance::AtLeast(0x40)));
         assert_eq!(of(0x1200, 0x1006), None);
         assert_eq!(of(0x1300, 0x1005), None);
+        assert_eq!(least(&facts, 0x1100, Some(0x1005)), Some(0x20));
+        assert_eq!(least(&facts, 0x1200, Some(0x1005)), Some(0x40));
+        assert_eq!(least(&facts, 0x1200, None), Some(0x10));
+        assert_eq!(least(&facts, 0x1300, None), None);
         assert!(Distance::AtLeast(0x40).allows(0x50) && !Distance::AtLeast(0x40).allows(0x30));
         assert!(!Distance::Exactly(0x20).allows(0x30));
     }

@@ -9,6 +9,8 @@
 //! 1180 0 entry-call -
 //! 11c4 20 call-frame -
 //! 1185 38 frame -
+//! 1163 1 first-call -
+//! 1163 0 next-call 1178
 //! 1234 4 suspension _Z5fetchi
 //! 0 4 awaits _Z5fetchi _ZN4wait13await_suspendEv
 //! 1234 2a line /src/fetch.cpp
@@ -20,14 +22,17 @@
 //! ends by a jump behind this address, to that one or to where the code does not tell; a signal
 //! handler returns to this address; a function calls `__cyg_profile_func_enter` or `__fentry__`
 //! there; the caller's frame reaches so far above a call that returns to this address (0: its size
-//! may vary); the frame of the function whose call of `__fentry__` returns here takes so much, or
-//! more; a coroutine suspends there, at the point with the number as resume index (0 as address:
-//! its line would be a wrong one), where it awaits what has that function; the instruction there is
-//! of the line with that number; a variable of that size is there; an object of that size is there,
-//! so far behind the beginning of that member of its variable.
+//! may vary); the frame of the function whose call of `__fentry__` returns here, or that begins
+//! here and calls no hooks, takes so much, or more; the call that returns here can be the first of
+//! its function, which calls no hooks (0: it can't), and the next one behind it can be that which
+//! returns there; a coroutine suspends there, at the point with the number as resume index (0 as
+//! address: its line would be a wrong one), where it awaits what has that function; the
+//! instruction there is of the line with that number; a variable of that size is there; an object
+//! of that size is there, so far behind the beginning of that member of its variable.
 
 use crate::SymbolTable;
 use crate::call_frames::Facts;
+use crate::call_order;
 use crate::enter_calls::Places;
 use crate::lines::SourceLine;
 use crate::table::Binding;
@@ -42,6 +47,7 @@ pub(crate) struct Carried {
     pub signal_returns: Vec<u64>,
     pub enter_calls: Places,
     pub frames: Facts,
+    pub orders: call_order::Facts,
     /// By ramp: resume indices, and the instructions if their lines tell.
     pub suspensions: HashMap<String, Vec<(u16, Option<u64>)>>,
     /// By ramp: resume indices, and the awaiter's `await_suspend`.
@@ -84,6 +90,12 @@ impl Carried {
         }
         for (&at, &bytes) in &self.frames.prologues {
             line(at, bytes, FRAME, "-");
+        }
+        for (&at, &begins) in &self.orders.begins {
+            line(at, begins.into(), FIRST_CALL, "-");
+        }
+        for &(at, next) in &self.orders.follows {
+            line(at, 0, NEXT_CALL, &format!("{next:x}"));
         }
         let mut ramps: Vec<_> = self.suspensions.iter().collect();
         ramps.sort_unstable();
@@ -153,6 +165,8 @@ impl Carried {
             ENTRY_CALL => self.enter_calls.entries.push(at),
             CALL_FRAME => _ = self.frames.sites.insert(at, number),
             FRAME => _ = self.frames.prologues.insert(at, number),
+            FIRST_CALL => _ = self.orders.begins.insert(at, number != 0),
+            NEXT_CALL => _ = self.orders.follows.insert((at, hex(rest)?)),
             SUSPENSION => {
                 let point = (u16::try_from(number).ok()?, (at != 0).then_some(at));
                 let points = self.suspensions.entry(rest.to_owned()).or_default();
@@ -188,6 +202,8 @@ const ENTER_CALL: &str = "enter-call";
 const ENTRY_CALL: &str = "entry-call";
 const CALL_FRAME: &str = "call-frame";
 const FRAME: &str = "frame";
+const FIRST_CALL: &str = "first-call";
+const NEXT_CALL: &str = "next-call";
 const SUSPENSION: &str = "suspension";
 const AWAITS: &str = "awaits";
 const LAST_CALL: &str = "last-call";
@@ -203,7 +219,7 @@ mod tests {
     fn facts_are_read_as_they_were_written_and_no_symbol_is_one() {
         let text = "symtab 1\n1139 1c global _Z3addii\n1150 0 jump 1180\n1160 0 jump ?\n\
                     11f0 0 handler-return -\n1143 0 enter-call -\n1180 0 entry-call -\n11c4 20 call-frame -\n\
-                    1185 38 frame -\n0 2 suspension f\n\
+                    1185 38 frame -\n1163 1 first-call -\n1163 0 next-call 1178\n0 2 suspension f\n\
                     1234 4 suspension f\n0 4 awaits f _ZN1w13await_suspendEv\n\
                     1243 4 last-call -\n1234 2a line /a b.cpp\n4040 28 variable ledger\n\
                     4068 28 member 0 .queues[3].lock\n1 2 jump x\nz 1 line f\n1 1 line\n";
@@ -216,7 +232,7 @@ mod tests {
         assert_eq!(carried.lines[&0x1234].short(), "a b.cpp:42");
         let mut again = String::new();
         carried.write(&mut again);
-        let facts: Vec<&str> = text.lines().skip(2).take(14).collect();
+        let facts: Vec<&str> = text.lines().skip(2).take(16).collect();
         assert_eq!(again.lines().collect::<Vec<_>>(), facts);
     }
 }

@@ -2,10 +2,12 @@
 //! once has no other one inlined; one that begins by a call of `__fentry__` tells of each of its
 //! calls.
 
+use crate::SymbolTable;
 use crate::tail_jumps::{CALL, relative};
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind};
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// The places of a module's calls of these hooks, which are looked for when they are first asked
@@ -55,6 +57,24 @@ impl EnterCalls {
     /// The same, of `__fentry__`.
     pub fn entries(&self) -> &[u64] {
         &self.found().entries
+    }
+
+    /// Where functions begin that call one of them.
+    pub(crate) fn functions(&self, table: &SymbolTable) -> HashSet<u64> {
+        let functions = table
+            .stretches()
+            .map(|(start, length, _)| start..start + length);
+        let calls = functions.filter(|function| self.are_in(function));
+        calls.map(|function| function.start).collect()
+    }
+
+    /// Whether one of them is in this code.
+    pub fn are_in(&self, function: &Range<u64>) -> bool {
+        let found = self.found();
+        [&found.functions, &found.entries].iter().any(|places| {
+            let first = places.partition_point(|&place| place < function.start);
+            places.get(first).is_some_and(|&place| place < function.end)
+        })
     }
 
     pub(crate) fn found(&self) -> &Places {

@@ -1,6 +1,7 @@
 //! The files that a trace's modules were mapped from, each read once.
 
 use crate::call_frames::CallFrames;
+use crate::call_order::CallOrders;
 use crate::carried::Carried;
 use crate::coroutines::{Body, Point};
 use crate::enter_calls::{self, EnterCalls};
@@ -236,14 +237,28 @@ impl Images {
         let entries = carried.enter_calls.entries.iter();
         // The call has 5 bytes, or 6 by way of the global offset table.
         let entries = entries.flat_map(|&place| [place + 5, place + 6]);
-        let entries: BTreeSet<u64> = entries.filter(|at| wanted.contains(at)).collect();
-        if !entries.is_empty() {
-            // Which of the others are within call instructions, right before they return, is not
-            // known here.
-            let within = wanted.iter().filter(|at| !entries.contains(at));
-            let sites = within.map(|at| at + 1).collect();
-            carried.frames = self.call_frames(module).facts(&sites, &entries);
+        let mut entries: BTreeSet<u64> = entries.filter(|at| wanted.contains(at)).collect();
+        // Which of the others are within call instructions, right before they return, is not known
+        // here.
+        let others = wanted.iter().filter(|at| !entries.contains(at)).copied();
+        let within: BTreeSet<u64> = others.collect();
+        let is_entered = !entries.is_empty();
+        let hooked = self.enter_calls(module).functions(&table);
+        let mut bare = Vec::new();
+        for (start, length, _) in table.stretches() {
+            let function = start..start + length;
+            let inside: BTreeSet<u64> = within.range(function.clone()).map(|at| at + 1).collect();
+            if !hooked.contains(&start) && !inside.is_empty() {
+                entries.insert(start);
+                bare.push((function, inside));
+            }
         }
+        let mut sites: BTreeSet<u64> = within.into_iter().map(|at| at + 1).collect();
+        if !is_entered {
+            sites.retain(|site| bare.iter().any(|(_, sites)| sites.contains(site)));
+        }
+        carried.frames = self.call_frames(module).facts(&sites, &entries);
+        carried.orders = self.call_orders(module).facts(|| hooked.clone(), &bare);
         carried.jumps.retain(|jump| covered.find(jump.at).is_some());
         let calls = &mut carried.enter_calls;
         for places in [&mut calls.functions, &mut calls.entries] {
@@ -552,6 +567,12 @@ impl Images {
     pub fn call_frames(&self, module: &Module) -> CallFrames {
         let carried = self.carried(module).map(|carried| carried.frames.clone());
         CallFrames::of(module, carried)
+    }
+
+    /// The order of calls in functions of the file that `module` was mapped from.
+    pub fn call_orders(&self, module: &Module) -> CallOrders {
+        let carried = self.carried(module).map(|carried| carried.orders.clone());
+        CallOrders::of(module, carried)
     }
 
     /// Where coroutines of the file that `module` was mapped from have their frames: return

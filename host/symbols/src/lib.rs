@@ -7,6 +7,7 @@
 //! No invented names: an address that no symbol covers is a file name and an offset.
 
 mod call_frames;
+mod call_order;
 mod carried;
 mod coroutine_names;
 mod coroutines;
@@ -29,6 +30,7 @@ mod variables;
 mod variants;
 
 pub use call_frames::{CallFrames, Distance};
+pub use call_order::{CallOrders, Order};
 pub use coroutine_names::{CoroutinePart, coroutine_part};
 pub use demangle::{abbreviate, demangle, without_parameters, without_return_type};
 pub use enter_calls::EnterCalls;

@@ -47,13 +47,17 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let near = current.filter(|&stack| {
             let top = self.running.stack(stack).top();
-            top.is_some_and(|top| top.sp.wrapping_sub(new.sp) < REACH)
-                && self.running.map().is_next_on(context, stack, new.sp)
+            top.is_some_and(|top| {
+                top.sp.wrapping_sub(new.sp) < REACH && !self.sites.is_in_frame(new, top.sp)
+            }) && self.running.map().is_next_on(context, stack, new.sp)
         });
         // Where a thread may have come back to, in uninstrumented code.
         let behind = self.running.map().next_above(context, new.sp);
+        // A call is below what it was called back from; with the same stack pointer, it is in the
+        // place of one that is gone.
         let behind = behind.filter(|&(top, stack)| {
-            top - new.sp < REACH
+            (1..REACH).contains(&(top - new.sp))
+                && !self.sites.is_in_frame(new, top)
                 && self.running.stack(stack).owner.is_none()
                 && !self.is_nearer_to_emptied(context, new.sp, top)
         });
@@ -69,13 +73,13 @@ impl<S: Sink> Decoder<'_, S> {
         };
         // Its caller may be open without having been seen to begin: that is no vote.
         let (votes, root) = self.evidence.judge(&start, instrumented);
+        let goes_on = self.goes_on(context, new);
         if (near.is_none() || root)
             && let Some(stack) = self.continued(context, new, holder, instrumented)
             && !(starts && self.running.is_announced(stack))
         {
             self.evidence.note_further(new.caller);
-            let first = self.running.stack(stack).first_site.get();
-            if !self.evidence.tells_further(first, new.caller) {
+            if goes_on != Some(true) && !self.evidence.tells_further(new.caller) {
                 self.running.doubt(stack, Doubts::START);
             }
             return stack;
@@ -126,6 +130,7 @@ impl<S: Sink> Decoder<'_, S> {
         let same = same || (is_part && self.running.threads() > 1 && !is_only);
         let mut doubts = match begun_before {
             true => Doubts::BEGUN_BEFORE,
+            false if !same && goes_on == Some(false) => Doubts::NONE,
             false if !same && self.evidence.tells_start(&start, votes, is_part) => Doubts::NONE,
             false => Doubts::START,
         };
@@ -316,6 +321,31 @@ impl<S: Sink> Decoder<'_, S> {
         (here && self.sites.may_jump(function, callee)).then_some(stack)
     }
 
+    /// Whether the fiber whose outermost call has ended where the new one is goes on with that, by
+    /// the code of the function that makes both, if one has. `None` where that does not tell.
+    fn goes_on(&self, context: usize, new: &Entered) -> Option<bool> {
+        let is_there = |stack: &u32| {
+            let state = self.running.stack(*stack);
+            let ended = state.owner.is_none() && state.frames.is_empty();
+            ended && state.base.abs_diff(new.sp) < BASE
+        };
+        let current = self.running.thread(context).current.filter(is_there);
+        let resting = self.running.stacks().resting();
+        let there = current.or_else(|| resting.empty_near(new.sp, BASE).filter(is_there))?;
+        self.goes_on_there(there, new)
+    }
+
+    /// The same, of the fiber on this stack.
+    fn goes_on_there(&self, stack: u32, new: &Entered) -> Option<bool> {
+        // What is not recorded may be between the two.
+        if self.is_part() {
+            return None;
+        }
+        let before = self.running.stack(stack).root_site;
+        let order = self.sites.order(before, new.caller, new.time)?;
+        (order.begins != order.follows).then_some(order.follows)
+    }
+
     /// The fiber whose outermost call has ended, and whose code calls once more: from the same
     /// function, or, by a tail call, from that function's caller; and not from where fibers make
     /// their first call. In the first look, when those places are not known, from a later place.
@@ -344,6 +374,9 @@ impl<S: Sink> Decoder<'_, S> {
             let again = new.caller == state.root_site;
             if instrumented && state.begun_before && self.is_part() {
                 return true;
+            }
+            if let Some(goes_on) = self.goes_on_there(*stack, new) {
+                return goes_on;
             }
             let likely = same || again || new.sp > state.base;
             let mut all = asked.get();
@@ -406,7 +439,7 @@ impl<S: Sink> Decoder<'_, S> {
         for index in 0..self.running.threads() {
             if let Some(stack) = self.running.thread(index).current
                 && self.running.stack(stack).owner.is_none()
-                && self.running.stack(stack).begins_near(sp)
+                && (self.running.stack(stack).begins_near(sp) || self.is_in_frame(new, stack))
             {
                 same |= self.doubt_end(stack, new, instrumented);
                 self.running.discard_current(index, new.time);
@@ -427,9 +460,10 @@ impl<S: Sink> Decoder<'_, S> {
             same |= self.doubt_end(elsewhere, new, instrumented);
             found = true;
         }
-        let at = self.running.stacks().resting_at(sp);
+        let above = self.running.stacks().above(sp).map(|(_, stack)| stack);
+        let above = above.filter(|&stack| self.is_in_frame(new, stack));
         let below = self.running.stacks().below(sp).map(|(_, stack)| stack);
-        for stack in [at, below].into_iter().flatten() {
+        for stack in [above, below].into_iter().flatten() {
             let state = self.running.stack(stack);
             let base = state.frames.first().map_or(0, |frame| frame.sp);
             if state.owner.is_none() && base + BASE > sp {
@@ -439,6 +473,13 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         (found, same)
+    }
+
+    /// Whether the innermost call on this stack is gone, because the new call is where that has its
+    /// frame.
+    fn is_in_frame(&self, new: &Entered, stack: u32) -> bool {
+        let top = self.running.stack(stack).top();
+        top.is_some_and(|top| top.sp == new.sp || self.sites.is_in_frame(new, top.sp))
     }
 
     /// Doubts what is on this stack, if it is not sure that the new call there is another fiber's.

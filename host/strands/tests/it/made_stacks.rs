@@ -11,20 +11,23 @@ use std::path::Path;
 
 const CODE: u64 = 0x40_0000;
 const MAIN: u64 = CODE;
-const BODY: u64 = CODE + 0x100;
+pub const BODY: u64 = CODE + 0x100;
 /// The function that is not traced, and makes the fibers' outermost calls.
-const FIRST: u64 = CODE + 0x200;
+pub const FIRST: u64 = CODE + 0x200;
 const MAKE: u64 = CODE + 0x300;
 const RUN: u64 = CODE + 0x400;
-const STEP: u64 = CODE + 0x500;
+pub const STEP: u64 = CODE + 0x500;
 const OWN: u64 = 0x7fff_7000;
 /// An array of a function on the thread's own stack.
 const ARRAY: Range<u64> = 0x7fff_3000..0x7fff_6000;
 /// Two stacks side by side.
-const STACKS: [Range<u64>; 2] = [0x6000_0000..0x6000_4000, 0x6000_4000..0x6000_8000];
+pub const STACKS: [Range<u64>; 2] = [0x6000_0000..0x6000_4000, 0x6000_4000..0x6000_8000];
 
 /// What the thread does within a call of `main`.
-fn written(path: &Path, does: impl FnOnce(&mut ThreadWriter, &mut dyn FnMut() -> u64)) -> Trace {
+pub fn written(
+    path: &Path,
+    does: impl FnOnce(&mut ThreadWriter, &mut dyn FnMut() -> u64),
+) -> Trace {
     let writer = TraceWriter::create(path).unwrap();
     let mut process = writer.process(4711, 1, "/nowhere/app").unwrap();
     process.module(CODE, CODE + 0x1000, CODE, None, "/nowhere/app");
@@ -53,6 +56,11 @@ fn call(thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64, stack: usize) 
 
 /// What the decoder tells.
 fn told(trace: &Trace) -> Vec<Told> {
+    told_with(trace, "")
+}
+
+/// The same, with these facts of the code.
+pub fn told_with(trace: &Trace, facts: &str) -> Vec<Told> {
     let text = concat!(
         "symtab 1\n0 100 local main\n100 100 local body\n200 100 local first\n",
         "300 100 local make\n400 100 local run\n500 100 local step\n"
@@ -60,7 +68,7 @@ fn told(trace: &Trace) -> Vec<Told> {
     let symbols = ModuleSymbols {
         path: "/nowhere/app".into(),
         build_id: None,
-        text: text.into(),
+        text: format!("{text}{facts}"),
     };
     let analysis = Analysis::new(trace, &mut Images::packed(&[symbols]));
     let decoded = analysis.decode(|_| Log::default()).unwrap();

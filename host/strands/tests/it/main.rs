@@ -14,4 +14,5 @@ mod marks;
 mod part;
 mod random;
 mod shared;
+mod used_again;
 mod workers;

@@ -2,8 +2,8 @@
 
 use super::Slice;
 use gimli::{
-    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EhFrameOffset, EndianSlice, LittleEndian,
-    ParsedEhFrameHdr, UnwindContext, UnwindSection,
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EhFrameOffset, EndianSlice, FrameDescriptionEntry,
+    LittleEndian, ParsedEhFrameHdr, UnwindContext, UnwindSection,
 };
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection};
@@ -75,25 +75,39 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// What holds in each part of `code`, a part of one function. Where the address takes more than
-    /// a register and a number, nothing is said.
-    pub fn within(&self, code: &Range<u64>) -> gimli::Result<Vec<(Range<u64>, Cfa)>> {
+    /// Whether the function at `address` may catch exceptions, or has something to do where one
+    /// passes. `None` where the table has nothing of it.
+    pub fn may_catch(&self, address: u64) -> Option<bool> {
+        let entry = self.entry(address).ok()??;
+        Some(entry.lsda().is_some())
+    }
+
+    /// What is said of the function that has `address`.
+    fn entry(&self, address: u64) -> gimli::Result<Option<FrameDescriptionEntry<Slice<'a>>>> {
         let cie = EhFrame::cie_from_offset;
         let entry = match &self.index {
             Some(index) => {
-                let behind = index.partition_point(|&(start, _)| start <= code.start);
+                let behind = index.partition_point(|&(start, _)| start <= address);
                 let Some(&(_, offset)) = index[..behind].last() else {
-                    return Ok(Vec::new());
+                    return Ok(None);
                 };
                 let offset = EhFrameOffset(offset);
                 self.frames.fde_from_offset(&self.bases, offset, cie)
             }
-            None => self.frames.fde_for_address(&self.bases, code.start, cie),
+            None => self.frames.fde_for_address(&self.bases, address, cie),
         };
-        let entry = match entry {
-            Err(gimli::Error::NoUnwindInfoForAddress) => return Ok(Vec::new()),
-            Ok(entry) if !entry.contains(code.start) => return Ok(Vec::new()),
-            entry => entry?,
+        match entry {
+            Err(gimli::Error::NoUnwindInfoForAddress) => Ok(None),
+            Ok(entry) => Ok(Some(entry).filter(|entry| entry.contains(address))),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What holds in each part of `code`, a part of one function. Where the address takes more than
+    /// a register and a number, nothing is said.
+    pub fn within(&self, code: &Range<u64>) -> gimli::Result<Vec<(Range<u64>, Cfa)>> {
+        let Some(entry) = self.entry(code.start)? else {
+            return Ok(Vec::new());
         };
         let mut context = UnwindContext::new();
         let mut rows = entry.rows(&self.frames, &self.bases, &mut context)?;
