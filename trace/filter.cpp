@@ -34,8 +34,10 @@ struct Following {
 };
 constinit __thread Following following __attribute__((tls_model("initial-exec"))) = {};
 
-/// The thread's alternate signal stack, also of a thread that is not recorded yet.
-constinit __thread Bounds alternate __attribute__((tls_model("initial-exec"))) = {};
+/// The thread's alternate signal stack, also of a thread that is not recorded yet; and the one that
+/// a handler on the first has set for handlers that interrupt it (SS_AUTODISARM), which is over
+/// when that returns.
+constinit __thread Bounds alternates[2] __attribute__((tls_model("initial-exec"))) = {};
 
 /// The frame in front of those of a thread without memory for any: everything is recorded.
 constinit Frame asking_frame = {};
@@ -192,10 +194,14 @@ constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 /// The stack that has this stack pointer, which becomes that of struct FollowedCall.
 FollowedStack& place(std::uint64_t& stack_pointer) {
   const Bounds& own = following.own;
-  const std::uint64_t below = alternate.high - stack_pointer;
-  if (alternate.have(stack_pointer) && own.high != kNowhere && below < own.low) {
-    stack_pointer = own.low - below;
-    return following.stacks[0];
+  std::uint64_t above = 0;
+  for (const Bounds& alternate : alternates) {
+    const std::uint64_t below = above + (alternate.high - stack_pointer);
+    if (alternate.have(stack_pointer) && own.high != kNowhere && below < own.low) {
+      stack_pointer = own.low - below;
+      return following.stacks[0];
+    }
+    above += alternate.high - alternate.low;
   }
   const bool elsewhere = stack_pointer < own.low || stack_pointer > own.high;
   return following.stacks[elsewhere ? 1 : 0];
@@ -220,9 +226,13 @@ void bound(FollowedStack& stack, std::uint64_t low, std::uint64_t high) {
 
 /// Has the hooks ask about calls on the alternate signal stack.
 void ask_on_alternate_stack(FollowedStack& stack) {
-  const bool within = alternate.low < following.own.high && following.own.low < alternate.high;
-  stack.asking_low = within ? 0 : alternate.low + 1;
-  stack.asking_bytes = within ? kNowhere : alternate.high - alternate.low;
+  bool within = false;
+  for (const Bounds& alternate : alternates) {
+    within |= alternate.low < following.own.high && following.own.low < alternate.high;
+  }
+  const bool all = within || alternates[1].high != 0;
+  stack.asking_low = all ? 0 : alternates[0].low + 1;
+  stack.asking_bytes = all ? kNowhere : alternates[0].high - alternates[0].low;
   stack.low = within ? kNowhere : following.own.low;
 }
 
@@ -310,11 +320,16 @@ void filter_leave(std::uint64_t stack_pointer) {
   if (stack.stopping.leave(stack_pointer)) switch_to(false);
 }
 
-void filter_handlers_on(std::uint64_t low, std::uint64_t high) {
+void filter_handlers_on(std::uint64_t low, std::uint64_t high, std::uint64_t stack_pointer) {
   const bool followed = following.own.low != 0 && following.own.high != kNowhere;
-  // A handler that was left without a word can't be open: no stack is replaced that is in use.
-  if (followed) filter_leave(following.own.low);
-  alternate = {low, high};
+  if (alternates[0].have(stack_pointer) || alternates[1].have(stack_pointer)) {
+    alternates[1] = {low, high};
+  } else {
+    // A handler that was left without a word is not open: no stack is replaced that is in use.
+    if (followed) filter_leave(following.own.low);
+    alternates[0] = {low, high};
+    alternates[1] = {};
+  }
   if (followed) ask_on_alternate_stack(following.stacks[0]);
 }
 
@@ -331,15 +346,15 @@ std::uint32_t heddle_wanted(std::uint64_t function, std::uint64_t call_site,
                             std::uint64_t stack_pointer, std::uint64_t kind) {
   using namespace heddle::trace;
   if (following.stacks[0].open.at == nullptr) return 1;
-  const auto* const return_address = reinterpret_cast<const std::uint64_t*>(stack_pointer);
-  FollowedStack& stack = place(stack_pointer);
-  const FollowedCall call{{function, call_site, stack_pointer, kind & ~(kTail | kWanted | kLate)},
-                          return_address};
+  const Call told{function, call_site, stack_pointer, kind & ~(kTail | kWanted | kLate)};
+  FollowedCall call{told, reinterpret_cast<const std::uint64_t*>(stack_pointer)};
+  FollowedStack& stack = place(call.stack_pointer);
   if ((kind & kExit) == 0) {
     // Also without patterns: the hooks ask about functions that have no decision yet.
     constexpr std::uint32_t kPatterns = kIncluded | kExcluded | kStarts | kStops;
     const std::uint32_t bits = planned_bits(function) & kPatterns;
-    const std::uint64_t readable = (kind & kLate) != 0 ? 0 : readable_above(stack, stack_pointer);
+    const std::uint64_t readable =
+        (kind & kLate) != 0 ? 0 : readable_above(stack, call.stack_pointer);
     const bool recording = !switched() || enter_on(stack, call, readable, bits);
     const bool wanted = enter_wanted(stack, call, readable, bits) && recording;
     if (!wanted) {
@@ -354,7 +369,7 @@ std::uint32_t heddle_wanted(std::uint64_t function, std::uint64_t call_site,
   const bool recording = !switched() || exit_on(stack, call, tail);
   if (!exit_wanted(stack.open, call, tail) || !recording) return 0;
   if (filter.min_ticks != 0 && clock_is_tsc &&
-      discard_enter(*local.self, call, tail, arch::read_tsc(), filter.min_ticks)) {
+      discard_enter(*local.self, told, tail, arch::read_tsc(), filter.min_ticks)) {
     return 0;
   }
   return 1;

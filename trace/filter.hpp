@@ -53,8 +53,9 @@ void end_filter();
 /// To be called before a longjmp to a frame with this stack pointer: calls below it are over.
 void filter_leave(std::uint64_t stack_pointer);
 
-/// To be called when the calling thread has a new alternate signal stack, or none (0 and 0).
-void filter_handlers_on(std::uint64_t low, std::uint64_t high);
+/// To be called when the calling thread has a new alternate signal stack, or none (0 and 0); with
+/// the caller's stack pointer.
+void filter_handlers_on(std::uint64_t low, std::uint64_t high, std::uint64_t stack_pointer);
 
 /// Whether the thread has to tell that recording was off before its next event, which is done by
 /// this.

@@ -89,7 +89,8 @@ extern "C" {
   if (result != 0 || stack == nullptr) return result;
   const bool none = (stack->ss_flags & SS_DISABLE) != 0;
   const auto low = reinterpret_cast<std::uint64_t>(stack->ss_sp);
-  heddle::trace::filter_handlers_on(none ? 0 : low, none ? 0 : low + stack->ss_size);
+  const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  heddle::trace::filter_handlers_on(none ? 0 : low, none ? 0 : low + stack->ss_size, here);
   return result;
 }
 }

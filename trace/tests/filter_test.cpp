@@ -306,10 +306,27 @@ TEST_CASE("a handler on a stack of its own is inside the calls that it interrupt
       CHECK(spans({.patterns = {{"on_own_stack", kStarts | kStops}}}) ==
             "on_own_stack(handled() handled())");
       CHECK(spans({.depth = 1}) == "interrupted() leaf()");
+      CHECK(spans({.patterns = {{"nobody", kExcluded}}, .min_ns = kHour}) == "");
       CHECK(spans({.depth = 2}) == "interrupted(leaf() on_own_stack() leaf()) leaf()");
       CHECK(spans({.depth = 3}) == all + " leaf()");
       CHECK(spans({.patterns = {{"handled", kIncluded}}, .depth = 1}) == "handled() handled()");
     }
+  });
+}
+
+TEST_CASE("a handler's handler is inside it, on a stack that it has set until it returns") {
+  for_each_build([](const std::string& program) {
+    const auto spans = [&](const Filter& filter) {
+      return one_thread(program, "alternate-disarmed", filter);
+    };
+    const auto twice = [](const std::string& text) { return text + " " + text; };
+    const std::string inner = "on_own_stack(handled() on_another_stack() handled())";
+    CHECK(spans({}) == twice("interrupted(leaf() " + inner + " leaf())") + " leaf()");
+    CHECK(spans({.patterns = {{"interrupted", kExcluded}}}) == "leaf()");
+    CHECK(spans({.patterns = {{"on_own_stack", kIncluded}}}) == twice(inner));
+    CHECK(spans({.patterns = {{"handled", kExcluded}}}) ==
+          twice("interrupted(leaf() on_own_stack(on_another_stack()) leaf())") + " leaf()");
+    CHECK(spans({.depth = 2}) == twice("interrupted(leaf() on_own_stack() leaf())") + " leaf()");
   });
 }
 

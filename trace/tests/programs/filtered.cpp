@@ -163,11 +163,24 @@ FUNCTION interrupted() {
 // The alternate stack is above the thread's: a stack pointer there is no sign of a return.
 constexpr size_t kHalf = 1 << 18;
 alignas(4096) static char stacks[2 * kHalf];
-static bool handler_jumps;
+static bool handler_jumps, handler_disarms;
 static sigjmp_buf before_signal;
+FUNCTION on_another_stack(int) { KEEP; }
+// SS_AUTODISARM: the stack is the kernel's again when the handler returns.
+PLAIN void be_interrupted_again() {
+  static char stack[kHalf];
+  const stack_t another = {.ss_sp = stack, .ss_flags = 0, .ss_size = kHalf};
+  sigaltstack(&another, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = on_another_stack;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGUSR2, &action, nullptr);
+  raise(SIGUSR2);
+}
 FUNCTION on_own_stack(int) {
   handled();
   if (handler_jumps) siglongjmp(before_signal, 1);
+  if (handler_disarms) be_interrupted_again();
   handled();
   KEEP;
 }
@@ -175,12 +188,14 @@ PLAIN void be_interrupted(char* stack) {
   stack_t alternate = {};
   alternate.ss_sp = stack;
   alternate.ss_size = kHalf;
+  if (handler_disarms) alternate.ss_flags = static_cast<int>(1u << 31);  // SS_AUTODISARM
   sigaltstack(&alternate, nullptr);
   struct sigaction action = {};
   action.sa_handler = on_own_stack;
   action.sa_flags = SA_ONSTACK;
   sigaction(SIGUSR1, &action, nullptr);
   if (sigsetjmp(before_signal, 1) == 0) interrupted();
+  if (handler_disarms) interrupted();
   handler_jumps ? pair() : leaf();
   alternate.ss_flags = SS_DISABLE;
   sigaltstack(&alternate, nullptr);
@@ -389,8 +404,9 @@ PLAIN int main(int, char** arguments) {
     for (const pthread_t thread : threads) pthread_join(thread, nullptr);
   } else if (strcmp(what, "alternate-within") == 0) {
     with_alternate_within();
-  } else if (strcmp(what, "alternate") == 0 || strcmp(what, "alternate-left") == 0) {
+  } else if (strncmp(what, "alternate", strlen("alternate")) == 0) {
     handler_jumps = strcmp(what, "alternate-left") == 0;
+    handler_disarms = strcmp(what, "alternate-disarmed") == 0;
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
