@@ -37,7 +37,10 @@ impl Jump {
             let handler = calls[..end].iter().rposition(&is_handler);
             let begin = handler.unwrap_or(0);
             let stretch = &calls[begin..end];
-            let first = stretch.first()?;
+            let Some(first) = stretch.first() else {
+                // None, or the handlers that have been left.
+                return (end < calls.len()).then_some(end);
+            };
             if !jumps_off && !self.is_over(first) {
                 let kept = stretch.iter().take_while(|call| !self.is_over(*call));
                 return Some(begin + kept.count());
@@ -99,5 +102,8 @@ mod tests {
         assert_eq!(kept(&handled(30), 80, false), Some(2));
         assert_eq!(kept(&handled(30), 28, false), Some(3));
         assert_eq!(kept(&handled(30), 95, false), Some(0));
+        // Of what it has interrupted nothing was recorded.
+        assert_eq!(kept(&handled(300)[2..], 80, true), Some(0));
+        assert_eq!(kept(&handled(30)[2..], 80, false), Some(0));
     }
 }

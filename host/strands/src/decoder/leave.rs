@@ -274,16 +274,13 @@ impl<S: Sink> Decoder<'_, S> {
                 return Some((stack, state.frames.len() - 1));
             }
         }
-        // A call around the innermost one on the same stack, entered with this stack pointer.
+        // A call around the innermost one on the same stack, or the innermost one, left with the
+        // stack pointer of its caller (a tail-called hook).
         if let Some(stack) = current
-            && let Some(index) = self
-                .running
-                .stack(stack)
-                .frames
-                .iter()
-                .rposition(|frame| frame.sp == sp && fitting(frame))
+            && let frames = &self.running.stack(stack).frames
+            && frames.iter().any(|frame| frame.sp == sp && fitting(frame))
         {
-            return Some((stack, index));
+            return self.plausible(stack, function, sp);
         }
         // A suspended stack whose top call matches a known exit offset of its function.
         if let Some(stack) = self.rests_as_left(sp, fitting) {
