@@ -64,6 +64,12 @@ struct Stretch {
     may_be_nested: bool,
 }
 
+impl Stretch {
+    fn range(&self) -> std::ops::Range<u64> {
+        self.start..self.start + self.length
+    }
+}
+
 impl Code {
     /// Reads the symbols of the modules of `process` that call hooks.
     pub fn read(process: &Process, images: &mut Images) -> Self {
@@ -271,14 +277,14 @@ impl Code {
         let code = self.modules.get(index)?.as_ref()?;
         let of_file = |address: Addr| address.0.wrapping_sub(code.bias);
         let (stretch, _) = code.stretch(of_file(site).wrapping_sub(1))?;
-        let function = stretch.start..stretch.start + stretch.length;
+        let function = stretch.range();
         let is_whole = code.start(function.start).is_some();
         if !is_whole || !function.contains(&of_file(before)) || code.enter_calls.are_in(&function) {
             return None;
         }
         let hooked = || {
             let all = code.stretches.iter();
-            let ranges = all.map(|stretch| stretch.start..stretch.start + stretch.length);
+            let ranges = all.map(Stretch::range);
             let hooked = ranges.filter(|function| code.enter_calls.are_in(function));
             hooked.map(|function| function.start).collect()
         };
@@ -306,25 +312,47 @@ impl Code {
         targets.is_some_and(|all| all.contains(&None))
     }
 
-    /// Whether no function that calls hooks is inlined into this one, by `-finstrument-functions`:
-    /// its code calls the enter hook once. False where that is not known. O(bytes of code) for the
-    /// first function of a module, then O(stretches).
-    pub fn inlines_nothing(&self, function: u32) -> bool {
+    /// Whether the function that is entered at the address `other` can be inlined into this one,
+    /// by `-finstrument-functions`: its code calls the enter hook in that one's name, or in one
+    /// that is not known, besides its own. O(bytes of code) for the first function of a module,
+    /// then O(stretches + bytes of the function).
+    pub fn may_inline(&self, function: u32, other: Addr) -> bool {
         let mut modules = self.modules.iter().flatten();
         let has = |code: &&ModuleCode| code.stretches.iter().any(|s| s.function == function);
         let Some(code) = modules
             .find(has)
             .filter(|_| !self.cloned.contains(&function))
         else {
-            return false;
+            return true;
         };
-        let places = code.enter_calls.places();
         let stretches = code.stretches.iter().filter(|s| s.function == function);
-        let calls = stretches.map(|stretch| {
-            let before = |end: u64| places.partition_point(|&place| place < end);
-            before(stretch.start + stretch.length) - before(stretch.start)
-        });
-        calls.sum::<usize>() == 1
+        let named: Vec<Option<u64>> = stretches
+            .flat_map(|stretch| {
+                let named = code.enter_calls.named_in(&stretch.range());
+                named.into_iter().map(|(_, named)| named)
+            })
+            .collect();
+        let other = other.0.wrapping_sub(code.bias);
+        let is_other = |named: &&Option<u64>| named.is_none_or(|named| named == other);
+        let own = code.stretch(other);
+        let own = own.is_some_and(|(own, _)| own.function == function);
+        match named.len() {
+            // Its code is elsewhere.
+            0 => true,
+            // That is its own.
+            1 => false,
+            _ => named.iter().filter(is_other).count() > usize::from(own),
+        }
+    }
+
+    /// Whether the function's code calls the hook of an enter. O(bytes of code) for the first
+    /// function of a module, then O(stretches).
+    pub fn calls_hooks(&self, function: u32) -> bool {
+        self.modules.iter().flatten().any(|code| {
+            let stretches = code.stretches.iter();
+            let mut stretches = stretches.filter(|stretch| stretch.function == function);
+            stretches.any(|stretch| code.enter_calls.are_in(&stretch.range()))
+        })
     }
 
     /// Whether the function begins by a call of `__fentry__`, so that each call of it is recorded

@@ -370,14 +370,14 @@ impl Open {
             .or(nearest)
     }
 
-    /// Whether the innermost call, `top`, in which the machine code of `body` runs, has the new one
-    /// inlined into it. A function whose code calls the enter hook once does not contain itself: it
-    /// was left by a `longjmp`.
+    /// Whether the innermost call, `top`, in which the machine code of `body` runs, has the new
+    /// one inlined into it. A function into whose code it is not inlined does not contain itself:
+    /// it was left by a `longjmp`.
     fn contains(&self, sites: &Sites<'_>, (top, body): (&Frame, u32), new: &Entered) -> bool {
         top.sp.0 == new.sp
             && self.may_contain(top, new)
             && (top.function.0 != new.function
-                || (top.gaps == self.stack.gaps() && !sites.inlines_nothing(body)))
+                || (top.gaps == self.stack.gaps() && sites.may_inline(body, new.function)))
     }
 
     /// Whether `frame` has the call site that a call inlined into it has.

@@ -64,8 +64,10 @@ pub(crate) struct Sites<'a> {
     /// How far the caller's stack pointer was above that of the call, at the last call of each
     /// function.
     usual: FxHashMap<u32, u64>,
-    /// By function: whether nothing is inlined into it.
-    inlining: RefCell<FxHashMap<u32, bool>>,
+    /// By function: [`Code::calls_hooks`].
+    hooked: RefCell<FxHashMap<u32, bool>>,
+    /// By function and the address of another one: [`Code::may_inline`].
+    inlining: RefCell<FxHashMap<(u32, u64), bool>>,
     /// By call site and the address at which the caller is entered: [`Code::distance`].
     distances: RefCell<FxHashMap<(u64, u64), Option<Distance>>>,
     /// By call site: [`Code::least_frame`].
@@ -91,6 +93,7 @@ impl<'a> Sites<'a> {
             next: code.functions(),
             entered: Vec::new(),
             usual: FxHashMap::default(),
+            hooked: RefCell::default(),
             inlining: RefCell::default(),
             distances: RefCell::default(),
             frames: RefCell::default(),
@@ -173,6 +176,7 @@ impl<'a> Sites<'a> {
             self.holders.fill(NO_HOLDER);
             self.numbers.clear();
             self.nameless.clear();
+            self.inlining.borrow_mut().clear();
             self.distances.borrow_mut().clear();
             self.frames.borrow_mut().clear();
             self.orders.borrow_mut().clear();
@@ -242,15 +246,21 @@ impl<'a> Sites<'a> {
         function < self.code.functions()
     }
 
-    /// [`Code::inlines_nothing`], once for each function.
-    pub fn inlines_nothing(&self, function: u32) -> bool {
+    /// [`Code::calls_hooks`], once for each function.
+    pub fn calls_hooks(&self, function: u32) -> bool {
+        let mut known = self.hooked.borrow_mut();
+        let calls_hooks = || self.has_symbol(function) && self.code.calls_hooks(function);
+        *known.entry(function).or_insert_with(calls_hooks)
+    }
+
+    /// [`Code::may_inline`], once for each two functions.
+    pub fn may_inline(&self, function: u32, other: u64) -> bool {
         if !self.has_symbol(function) {
-            return false;
+            return true;
         }
         let mut known = self.inlining.borrow_mut();
-        *known
-            .entry(function)
-            .or_insert_with(|| self.code.inlines_nothing(function))
+        let may_inline = || self.code.may_inline(function, Addr(other));
+        *known.entry((function, other)).or_insert_with(may_inline)
     }
 
     /// Whether a call of `-mfentry` may be made from so far above, by a call that was entered at

@@ -5,7 +5,7 @@
 //! 1150 0 jump 1180
 //! 1160 0 jump ?
 //! 11f0 0 handler-return -
-//! 1143 0 enter-call -
+//! 1143 0 enter-call 1139
 //! 1180 0 entry-call -
 //! 11c4 20 call-frame -
 //! 1185 38 frame -
@@ -80,7 +80,9 @@ impl Carried {
             line(at, 0, HANDLER_RETURN, "-");
         }
         for &at in &self.enter_calls.functions {
-            line(at, 0, ENTER_CALL, "-");
+            let named = self.enter_calls.named.get(&at);
+            let named = named.map_or("-".to_owned(), |named| format!("{named:x}"));
+            line(at, 0, ENTER_CALL, &named);
         }
         for &at in &self.enter_calls.entries {
             line(at, 0, ENTRY_CALL, "-");
@@ -161,7 +163,11 @@ impl Carried {
                 self.jumps.push(TailJump { at, to });
             }
             HANDLER_RETURN => self.signal_returns.push(at),
-            ENTER_CALL => self.enter_calls.functions.push(at),
+            ENTER_CALL => {
+                self.enter_calls.functions.push(at);
+                let named = hex(rest).map(|named| (at, named));
+                self.enter_calls.named.extend(named);
+            }
             ENTRY_CALL => self.enter_calls.entries.push(at),
             CALL_FRAME => _ = self.frames.sites.insert(at, number),
             FRAME => _ = self.frames.prologues.insert(at, number),
@@ -218,7 +224,7 @@ mod tests {
     #[test]
     fn facts_are_read_as_they_were_written_and_no_symbol_is_one() {
         let text = "symtab 1\n1139 1c global _Z3addii\n1150 0 jump 1180\n1160 0 jump ?\n\
-                    11f0 0 handler-return -\n1143 0 enter-call -\n1180 0 entry-call -\n11c4 20 call-frame -\n\
+                    11f0 0 handler-return -\n1143 0 enter-call 1139\n114b 0 enter-call -\n1180 0 entry-call -\n11c4 20 call-frame -\n\
                     1185 38 frame -\n1163 1 first-call -\n1163 0 next-call 1178\n0 2 suspension f\n\
                     1234 4 suspension f\n0 4 awaits f _ZN1w13await_suspendEv\n\
                     1243 4 last-call -\n1234 2a line /a b.cpp\n4040 28 variable ledger\n\
@@ -232,7 +238,7 @@ mod tests {
         assert_eq!(carried.lines[&0x1234].short(), "a b.cpp:42");
         let mut again = String::new();
         carried.write(&mut again);
-        let facts: Vec<&str> = text.lines().skip(2).take(16).collect();
+        let facts: Vec<&str> = text.lines().skip(2).take(17).collect();
         assert_eq!(again.lines().collect::<Vec<_>>(), facts);
     }
 }

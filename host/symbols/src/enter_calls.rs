@@ -1,12 +1,13 @@
-//! Where functions call the hooks of an enter. A function that calls `__cyg_profile_func_enter`
-//! once has no other one inlined; one that begins by a call of `__fentry__` tells of each of its
-//! calls.
+//! Where functions call the hooks of an enter. A call of `__cyg_profile_func_enter` names the
+//! function that is entered: the one whose code it is, or one that is inlined into it. A function
+//! that begins by a call of `__fentry__` tells of each of its calls.
 
 use crate::SymbolTable;
 use crate::tail_jumps::{CALL, relative};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -30,6 +31,9 @@ pub(crate) struct Places {
     pub functions: Vec<u64>,
     /// Those of `__fentry__`.
     pub entries: Vec<u64>,
+    /// In a packed trace: the functions that calls of `__cyg_profile_func_enter` name, by place.
+    pub named: BTreeMap<u64, u64>,
+    pub are_carried: bool,
 }
 
 impl EnterCalls {
@@ -44,8 +48,30 @@ impl EnterCalls {
     pub(crate) fn known(module: &heddle_trace_file::Module, places: Places) -> Self {
         let calls = Self::of(module, None);
         // It was empty.
-        let _ = calls.0.found.set(places);
+        let _ = calls.0.found.set(Places {
+            are_carried: true,
+            ..places
+        });
         calls
+    }
+
+    /// The calls of `__cyg_profile_func_enter` in a function's code, and the functions that they
+    /// name: in the file's own address space. `None` for one that the code does not tell, as where
+    /// another module may say where it is. O(bytes of the function).
+    pub fn named_in(&self, function: &Range<u64>) -> Vec<(u64, Option<u64>)> {
+        let found = self.found();
+        let first = found
+            .functions
+            .partition_point(|&place| place < function.start);
+        let inside = found.functions[first..].iter().copied();
+        let places: Vec<u64> = inside.take_while(|&place| place < function.end).collect();
+        let read = |bytes: &[u8]| named(bytes, function);
+        let named = match found.are_carried || places.is_empty() {
+            true => HashMap::new(),
+            false => crate::images::with_file(&self.0.module, read),
+        };
+        let name = |place: &u64| named.get(place).or_else(|| found.named.get(place)).copied();
+        places.iter().map(|place| (*place, name(place))).collect()
     }
 
     /// Where `__cyg_profile_func_enter` is called: in the file's own address space, in order.
@@ -103,8 +129,89 @@ fn enter_calls(bytes: &[u8], own_entry: Option<u64>) -> Places {
     Places {
         functions: of("__cyg_profile_func_enter", None),
         entries: of(ENTRY, own_entry),
+        ..Places::default()
     }
 }
+
+/// What the first argument of each call in a function's code is, where that is an address that the
+/// code has.
+fn named(bytes: &[u8], function: &Range<u64>) -> HashMap<u64, u64> {
+    let Ok(file) = ElfFile64::<object::LittleEndian>::parse(bytes) else {
+        return HashMap::new();
+    };
+    let code = file.sections().find_map(|section| {
+        let first = usize::try_from(function.start.checked_sub(section.address())?).ok()?;
+        let length = usize::try_from(function.end - function.start).ok()?;
+        let is_code = section.kind() == SectionKind::Text;
+        is_code.then(|| section.data().ok()?.get(first..first.checked_add(length)?))?
+    });
+    code.map_or_else(HashMap::new, |code| arguments(code, function.start))
+}
+
+/// The addresses that `rdi` has at the calls in this code, as far as the code alone tells: from
+/// where a register gets the address to the call, no branch leads in between.
+fn arguments(code: &[u8], start: u64) -> HashMap<u64, u64> {
+    let decoder = || Decoder::with_ip(64, code, start, DecoderOptions::NONE).into_iter();
+    let is_near = |it: &Instruction| {
+        let flow = it.flow_control();
+        matches!(
+            flow,
+            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
+        )
+    };
+    let joined: BTreeSet<u64> = decoder()
+        .filter(is_near)
+        .map(|it| it.near_branch_target())
+        .collect();
+    let mut known: HashMap<Register, u64> = HashMap::new();
+    let mut found = HashMap::new();
+    for it in decoder() {
+        if joined.contains(&it.ip()) {
+            known.clear();
+        }
+        match it.flow_control() {
+            FlowControl::Next => {}
+            FlowControl::Call | FlowControl::IndirectCall => {
+                found.extend(known.get(&Register::RDI).map(|&at| (it.ip(), at)));
+                known.retain(|register, _| KEPT.contains(register));
+                continue;
+            }
+            FlowControl::ConditionalBranch => continue,
+            _ => {
+                known.clear();
+                continue;
+            }
+        }
+        if it.op_count() == 0 || it.op0_kind() != OpKind::Register {
+            continue;
+        }
+        let value = match (it.mnemonic(), it.op1_kind()) {
+            (Mnemonic::Lea, _) if it.is_ip_rel_memory_operand() => Some(it.ip_rel_memory_address()),
+            (Mnemonic::Mov, OpKind::Register) => {
+                known.get(&it.op1_register().full_register()).copied()
+            }
+            (Mnemonic::Mov, OpKind::Immediate32 | OpKind::Immediate64) => Some(it.immediate(1)),
+            _ => None,
+        };
+        let register = it.op0_register().full_register();
+        match value {
+            Some(value) => _ = known.insert(register, value),
+            // What only reads its first operand makes less known than is.
+            None => _ = known.remove(&register),
+        }
+    }
+    found
+}
+
+/// The registers that a function keeps for its caller.
+const KEPT: [Register; 6] = [
+    Register::RBX,
+    Register::RBP,
+    Register::R12,
+    Register::R13,
+    Register::R14,
+    Register::R15,
+];
 
 /// The calls of a hook in an ELF file, with the addresses that they return to, in order: directly,
 /// by its slot of the global offset table or by way of the procedure linkage table. `own`: where
@@ -168,4 +275,30 @@ fn slots<E: object::Endian>(file: &ElfFile64<'_, E>, hook: &[u8]) -> HashSet<u64
         matches!(relocation.target(), RelocationTarget::Symbol(index) if hooks.contains(&index))
     });
     of_hook.map(|(slot, _)| slot).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_names_the_address_that_its_register_gets() {
+        let code = [
+            0x48, 0x8d, 0x05, 0xf9, 0xff, 0xff, 0xff, // 0: lea -7(%rip),%rax
+            0x48, 0x89, 0xc7, // 7: mov %rax,%rdi
+            0xe8, 0, 0, 0, 0, // a: call
+            0xe8, 0, 0, 0, 0, // f: call
+            0xbb, 0x39, 0x11, 0, 0, // 14: mov $0x1139,%ebx
+            0x89, 0xdf, // 19: mov %ebx,%edi
+            0xff, 0xd0, // 1b: call *%rax
+            0x48, 0x89, 0xdf, // 1d: mov %rbx,%rdi
+            0x74, 1,    // 20: je 23
+            0x90, // 22: nop
+            0xe8, 0, 0, 0, 0, // 23: call
+            0x48, 0x8b, 0x3d, 0, 0, 0, 0, // 28: mov 0(%rip),%rdi
+            0xe8, 0, 0, 0, 0, // 2f: call
+        ];
+        let found: BTreeMap<u64, u64> = arguments(&code, 0x1000).into_iter().collect();
+        assert_eq!(found, [(0x100a, 0x1000), (0x101b, 0x1139)].into());
+    }
 }

@@ -264,6 +264,12 @@ impl Images {
         for places in [&mut calls.functions, &mut calls.entries] {
             places.retain(|&place| covered.find(place).is_some());
         }
+        let known = self.enter_calls(module);
+        for (start, length, _) in covered.stretches() {
+            let named = known.named_in(&(start..start + length)).into_iter();
+            let named = named.filter_map(|(place, named)| Some((place, named?)));
+            carried.enter_calls.named.extend(named);
+        }
         let parts = covered.stretches();
         let ramps = parts.filter_map(|(_, _, name)| Some(coroutine_part(name)?.0));
         for ramp in ramps.collect::<HashSet<_>>() {

@@ -3,10 +3,11 @@
 //! The stack grows downwards, so the caller's frame is the nearest open one above the new call's
 //! stack pointer, whatever stack that is on:
 //!
-//! 1. *inlined* (`-finstrument-functions` only): the innermost call has the same stack pointer and
-//!    call site: it is the container. But a function whose code calls the enter hook once does not
-//!    contain itself: it was left by a `longjmp`. Nor does the outermost call of a stack that
-//!    rested: it was never left, and its function is entered anew on a stack that is used again;
+//! 1. *inlined* (`-finstrument-functions` only): the innermost call has the same stack pointer
+//!    and call site: it is the container, if its code calls the enter hook in the new one's name;
+//!    one that does not contain itself was left by a `longjmp`. Nor does the outermost call of a
+//!    stack that rested: it was never left, and its function is entered anew on a stack that is
+//!    used again;
 //! 2. *called by an instrumented function*: the nearest open call above, on any stack, of the
 //!    function that the call site is in; what is open below that on its stack is gone. Where a call
 //!    made from that very site is open there, it is the container, in a frame that has grown
@@ -121,7 +122,7 @@ impl<S: Sink> Decoder<'_, S> {
         top.function != new.function
             || (top.gaps == self.running.thread(context).gaps
                 && !self.is_entered_anew(stack, context)
-                && !self.sites.inlines_nothing(top.body))
+                && self.sites.may_inline(top.body, new.function))
     }
 
     /// Whether the outermost call of a stack may be one that was never left: the stack is a
@@ -174,9 +175,14 @@ impl<S: Sink> Decoder<'_, S> {
             return Ok(());
         }
         let holder = self.sites.holder(new.caller, new.time);
-        let evidence = &mut self.evidence;
-        let instrumented = holder
-            .filter(|&function| self.sites.was_entered(function) || evidence.was_entered(function));
+        // Where the recording lacks calls, a function may be open that is never seen to be entered.
+        let is_part = self.is_part();
+        let (sites, evidence) = (&self.sites, &mut self.evidence);
+        let instrumented = holder.filter(|&function| {
+            sites.was_entered(function)
+                || evidence.was_entered(function)
+                || (is_part && sites.calls_hooks(function))
+        });
         if let Some(function) = instrumented {
             let announced = self.announced_stack(context);
             let found = self.caller(context, new, function, callee);
@@ -367,7 +373,7 @@ impl<S: Sink> Decoder<'_, S> {
         let contains = |stack: u32| {
             let top = self.running.stack(stack).top()?;
             let contains = self.is_inlined_into(top, stack, context, new)
-                && !self.sites.inlines_nothing(top.body)
+                && self.sites.may_inline(top.body, new.function)
                 && !self.is_made_for_another(stack, new.sp);
             contains.then_some(stack)
         };

@@ -84,10 +84,16 @@ fn below_a_resting_one(thread: &mut ThreadWriter) {
 }
 
 fn symbols() -> ModuleSymbols {
+    symbols_with("")
+}
+
+/// With these facts of the code.
+fn symbols_with(facts: &str) -> ModuleSymbols {
+    let text = "symtab 1\n0 100 local body\n100 100 local work\n200 100 local first\n";
     ModuleSymbols {
         path: "/nowhere/app".into(),
         build_id: None,
-        text: "symtab 1\n0 100 local body\n100 100 local work\n200 100 local first\n".into(),
+        text: format!("{text}{facts}"),
     }
 }
 
@@ -138,4 +144,31 @@ fn a_fiber_goes_on_where_its_last_call_has_just_ended() {
         panic!("{calls:?}");
     };
     assert_ne!(resting, last, "{calls:?}");
+}
+
+#[test]
+fn calls_of_a_function_that_has_hooks_and_was_never_entered_are_one_fibers() {
+    const MANY: u64 = 8;
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread| {
+        for turn in 1..40 {
+            let sp = STACKS[0] + turn % MANY * 0x8000;
+            thread
+                .enter(10 * turn, WORK, BODY + 0x20, sp)
+                .exit(10 * turn + 5, WORK, 0, sp);
+        }
+    });
+    let told = |facts: &str| {
+        let analysis = Analysis::new(&trace, &mut Images::packed(&[symbols_with(facts)]));
+        let decoded = analysis.decode(|_| Log::default()).unwrap();
+        let told = decoded.sinks.iter().flat_map(|(_, log)| &log.0);
+        let told: Vec<&Told> = told.collect();
+        let is_fiber = |told: &&&Told| matches!(told, Told::Strand("born", _, Kind::Fiber, ..));
+        let is_unsure = |told: &&&Told| matches!(told, Told::Unsure(_));
+        let count = |is: &dyn Fn(&&&Told) -> bool| told.iter().filter(is).count() as u64;
+        (count(&is_fiber), count(&is_unsure))
+    };
+    assert_eq!(told("8 0 enter-call 0\n"), (MANY, MANY));
+    // Each may be a fiber's outermost call where it has none.
+    assert!(told("").0 > MANY);
 }

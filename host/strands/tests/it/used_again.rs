@@ -20,9 +20,14 @@ fn fibers(ends: bool, below: u64, facts: &str) -> (usize, usize) {
             .leave(next(), sp - below);
     });
     let told = told_with(&trace, facts);
-    let is_born = |told: &&Told| matches!(told, Told::Strand("born", _, Kind::Fiber, ..));
     let unsure = told.iter().filter(|told| matches!(told, Told::Unsure(_)));
-    (told.iter().filter(is_born).count(), unsure.count())
+    (born(&told), unsure.count())
+}
+
+/// The fibers that there are.
+fn born(told: &[Told]) -> usize {
+    let is_born = |told: &&Told| matches!(told, Told::Strand("born", _, Kind::Fiber, ..));
+    told.iter().filter(is_born).count()
 }
 
 #[test]
@@ -50,4 +55,45 @@ fn the_code_tells_whether_a_fiber_goes_on_or_another_begins() {
     assert_eq!(of(1, false), (2, 0));
     // It may be either: whatever it is taken for is not sure.
     assert!(of(1, true).1 > 0 && fibers(true, 0, "").1 > 0);
+}
+
+#[test]
+fn a_call_is_inlined_only_into_code_that_calls_the_hook_in_its_name() {
+    let of = |entered: u64, facts: &str| {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = written(directory.path(), |thread, next| {
+            let sp = STACKS[0].end - 0x80;
+            thread
+                .enter(next(), BODY, FIRST + 0x20, sp)
+                .enter(next(), entered, FIRST + 0x20, sp);
+        });
+        born(&told_with(&trace, facts))
+    };
+    let (body, step) = ("108 0 enter-call 100\n", "118 0 enter-call 500\n");
+    assert_eq!(of(BODY, &format!("{body}{step}")), 2);
+    assert_eq!(of(BODY, &format!("{body}118 0 enter-call 100\n")), 1);
+    assert_eq!(of(STEP, &format!("{body}{step}")), 1);
+    assert_eq!(of(STEP, &format!("{body}118 0 enter-call 400\n")), 2);
+    // Where the code does not tell, it may be.
+    assert_eq!(of(STEP, &format!("{body}118 0 enter-call -\n")), 1);
+    assert_eq!(of(STEP, body), 2);
+}
+
+#[test]
+fn a_tail_called_exit_is_the_innermost_calls_though_its_caller_has_that_stack_pointer() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        let sp = STACKS[0].end - 0x80;
+        thread
+            .enter(next(), BODY, FIRST + 0x20, sp)
+            .enter(next(), STEP, BODY + 0x20, sp - 0x20)
+            .enter(next(), STEP, STEP + 0x20, sp - 0x40)
+            .exit(next(), STEP, 0, sp - 0x20)
+            .exit(next(), STEP, 0, sp);
+    });
+    let told = told_with(&trace, "");
+    let unmatched = told
+        .iter()
+        .filter(|told| matches!(told, Told::Unmatched(..) | Told::Unsure(_)));
+    assert_eq!(unmatched.count(), 0);
 }
