@@ -253,13 +253,19 @@ impl Code {
         self.frames[index].distance(of_file(site), of_file(entry))
     }
 
-    /// See [`CallFrames::least`]. O(stretches).
+    /// See [`CallFrames::least`]. `None` also of a function that calls hooks: what is inlined into
+    /// it lies in its frame. O(stretches).
     pub fn least_frame(&self, modules: &Modules, site: Addr, time: Nanos) -> Option<u64> {
         let call = Addr(site.0.wrapping_sub(1));
         let index = modules.find(call, time)?;
         let bias = modules.iter().nth(index)?.bias;
         let code = self.modules.get(index)?.as_ref();
-        let start = code.and_then(|code| code.start(call.0.wrapping_sub(bias)));
+        let place = call.0.wrapping_sub(bias);
+        let stretch = code.and_then(|code| Some((code, code.stretch(place)?.0)));
+        if stretch.is_some_and(|(code, stretch)| code.enter_calls.are_in(&stretch.range())) {
+            return None;
+        }
+        let start = code.and_then(|code| code.start(place));
         let frames = self.frames.get(index)?;
         frames.least(site.0.wrapping_sub(bias), start)
     }

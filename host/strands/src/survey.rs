@@ -215,7 +215,7 @@ impl FirstCallSites {
     /// How likely it is at most that fibers do begin from a site that is taken for one from which
     /// none does: mostly, and where that is said to be certain.
     const ODDS: f64 = 0.02;
-    const CERTAIN: f64 = 0.0005;
+    const CERTAIN: f64 = 0.005;
 
     /// Call sites from which no fiber begins: if fibers began with calls from a site as often as
     /// those calls suggest, one of the new places would have had one, by all odds.

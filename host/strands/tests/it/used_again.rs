@@ -40,6 +40,9 @@ fn a_call_where_another_has_its_frame_is_not_called_back_from_that() {
         fibers(false, 0x40, &facts).0
     };
     assert_eq!([of("30"), of("38")], [1, 2]);
+    // What is inlined into the function that makes the call lies in its frame.
+    let facts = "240 60 call-frame -\n208 0 enter-call 100\n";
+    assert_eq!(fibers(false, 0x40, facts).0, 1);
     // In the same place, there is not even a frame between them.
     assert_eq!(fibers(false, 0, "").0, 2);
 }
