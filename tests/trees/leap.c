@@ -2,9 +2,9 @@
 // lie on a signal's alternate stack, which may be an array of the interrupted function: the stack
 // pointer of the next call does not say that they are gone.
 #include <setjmp.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "signals.h"
 
 #define OUT_OF_LINE __attribute__((noinline))
 
@@ -38,16 +38,8 @@ enum { kSignalStack = 1 << 16 };
 static char signal_stack[kSignalStack];
 
 OUT_OF_LINE static void handle_signals(char* bytes) {
-  stack_t stack;
-  memset(&stack, 0, sizeof stack);
-  stack.ss_sp = bytes;
-  stack.ss_size = kSignalStack;
-  sigaltstack(&stack, NULL);
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_ONSTACK;
-  sigaction(SIGUSR1, &action, NULL);
+  handle_on(bytes, kSignalStack);
+  handle(SIGUSR1, on_signal);
 }
 
 int main(int argc, char** argv) {

@@ -1,8 +1,8 @@
 // Two signals' handlers on one alternate stack, the second within a call that the first one's
 // callee has made: siglongjmp goes from there back to that callee, which makes another call.
 #include <setjmp.h>
-#include <signal.h>
-#include <string.h>
+
+#include "signals.h"
 
 #define OUT_OF_LINE __attribute__((noinline))
 
@@ -47,18 +47,9 @@ static void on_first(int signal) {
 
 int main(void) {
   static char bytes[1 << 16];
-  stack_t stack;
-  memset(&stack, 0, sizeof stack);
-  stack.ss_sp = bytes;
-  stack.ss_size = sizeof bytes;
-  sigaltstack(&stack, NULL);
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_flags = SA_ONSTACK;
-  action.sa_handler = on_second;
-  sigaction(SIGUSR2, &action, NULL);
-  action.sa_handler = on_first;
-  sigaction(SIGUSR1, &action, NULL);
+  handle_on(bytes, sizeof bytes);
+  handle(SIGUSR2, on_second);
+  handle(SIGUSR1, on_first);
   for (volatile int i = 0; i < 3; i++) raise(SIGUSR1);
   return calls == 21 ? 0 : 1;
 }
