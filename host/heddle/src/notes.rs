@@ -311,7 +311,7 @@ pub fn no_thread(error: &std::io::Error) -> String {
         Some(libc::ENOMEM) => "; raise the limit: ulimit -v unlimited",
         // The C library says the same where a thread's stack finds no room.
         Some(libc::EAGAIN) => {
-            "; this user has too many processes and threads, or there is no room for one more thread's stack: raise the limits (ulimit -u, ulimit -v)"
+            "; this user has too many processes and threads, or there is no room for one more thread's stack: raise the limits (ulimit -u, ulimit -v, ulimit -d)"
         }
         _ => "",
     };

@@ -657,30 +657,33 @@ fn too_little_memory_is_an_error_that_says_what_to_do() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let library = idle_library(path);
-    let mut starved = std::process::Command::new(heddle(path).get_program());
-    starved
-        .current_dir(path)
-        .env("HEDDLE_LIB", library)
-        .args(["record", "sh", "-c", "echo run"]);
-    // SAFETY: between fork and exec only `setrlimit` is called, which is async-signal-safe.
-    unsafe {
-        starved.pre_exec(|| {
-            let little = libc::rlimit {
-                rlim_cur: 4 << 20,
-                rlim_max: 4 << 20,
-            };
-            match libc::setrlimit(libc::RLIMIT_DATA, &raw const little) {
-                0 => Ok(()),
-                _ => Err(std::io::Error::last_os_error()),
-            }
-        })
-    };
-    assert_cmd::Command::from_std(starved)
-        .assert()
-        .code(125)
-        .stdout("")
-        .stderr(contains("error: out of memory: ").and(contains("ulimit -d unlimited")));
-    // What that has left is in nobody's way.
+    for little in [3 << 20, 4 << 20] {
+        let mut starved = std::process::Command::new(heddle(path).get_program());
+        starved
+            .current_dir(path)
+            .env("HEDDLE_LIB", &library)
+            .args(["record", "sh", "-c", "echo run"]);
+        // SAFETY: between fork and exec only `setrlimit` is called, which is async-signal-safe.
+        unsafe {
+            starved.pre_exec(move || {
+                let little = libc::rlimit {
+                    rlim_cur: little,
+                    rlim_max: little,
+                };
+                match libc::setrlimit(libc::RLIMIT_DATA, &raw const little) {
+                    0 => Ok(()),
+                    _ => Err(std::io::Error::last_os_error()),
+                }
+            })
+        };
+        assert_cmd::Command::from_std(starved)
+            .assert()
+            .code(125)
+            .stdout("")
+            .stderr(starts_with("error: ").and(contains("ulimit -d")));
+        assert!(!path.join("heddle.trace").exists(), "{little}");
+    }
+    // Nothing is in the next one's way.
     record(path, &["sh", "-c", "exit 7"]).code(7);
 }
 

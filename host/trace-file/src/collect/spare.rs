@@ -4,8 +4,9 @@
 use crate::file::{free_bytes, open_to_write};
 use crate::layout::{HEADER_SIZE, SLOT_SIZE};
 use std::fs;
+use std::io::{IoSlice, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// The directory `spare` of a trace. The first process that records renames it to its own; if none
@@ -20,6 +21,8 @@ const SLOTS: u64 = 2;
 const BUFFER_SIZE: u64 = HEADER_SIZE as u64 + SLOTS * SLOT_SIZE;
 /// The room that there must be for each byte of the directory: it must not be what fills a disk.
 const SHARE: u64 = 64;
+/// What the files are written from.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 impl Spare {
     /// Makes the directory in the trace at `trace`. Gives none where that cannot be, or where there
@@ -75,5 +78,16 @@ fn allocate(path: &Path, bytes: u64) -> Option<()> {
         return None;
     }
     // In one piece, for which the kernel takes large folios: they are mapped by few page faults.
-    file.write_all_at(&vec![0; bytes as usize], 0).ok()
+    // That is made of small ones, as memory may be short.
+    let mut left = bytes as usize;
+    while left > 0 {
+        let whole = std::iter::repeat_n(IoSlice::new(&ZEROS), left / ZEROS.len());
+        let rest = IoSlice::new(&ZEROS[..left % ZEROS.len()]);
+        let pieces: Vec<IoSlice<'_>> = whole.chain([rest]).collect();
+        left -= (&file)
+            .write_vectored(&pieces)
+            .ok()
+            .filter(|&written| written > 0)?;
+    }
+    Some(())
 }

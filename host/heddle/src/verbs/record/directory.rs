@@ -465,7 +465,7 @@ mod tests {
     fn a_thread_that_cannot_be_started_blames_no_limit_that_may_be_none() {
         let said = |error| no_thread(std::io::Error::from_raw_os_error(error)).message;
         for (error, remedy) in [
-            (libc::EAGAIN, "(ulimit -u, ulimit -v)"),
+            (libc::EAGAIN, "(ulimit -u, ulimit -v, ulimit -d)"),
             (libc::ENOMEM, "; raise the limit: ulimit -v unlimited"),
         ] {
             let said = said(error);
