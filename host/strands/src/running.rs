@@ -1,7 +1,7 @@
 //! Threads run stacks, on which calls of strands are open. The sink is told of each change.
 
 use crate::code::Code;
-use crate::lost::{Lost, Proof};
+use crate::lost::{Gone, Lost, Proof};
 use crate::open_calls::OpenCalls;
 use crate::sink::Sink;
 use crate::sites::Sites;
@@ -376,7 +376,8 @@ impl<'a, S: Sink> Running<'a, S> {
             && state.owner.is_none()
         {
             let fiber = self.calls.strands.id(state.slot).unique();
-            self.lost.add(&state.frames, Proof::Shared { base, fiber });
+            self.lost
+                .add(&state.frames, Proof::Shared { base, fiber }, 0);
         }
         while self.calls.close(stack, End::Unwound).is_some() {}
         let state = &self.calls.map.stacks[stack];
@@ -430,21 +431,32 @@ impl<'a, S: Sink> Running<'a, S> {
             let fiber = self.calls.strands.id(state.slot).unique();
             let base = first.sp;
             let proof = Proof::Shared { base, fiber };
-            self.lost.add(&state.frames[count..], proof);
+            self.lost.add(&state.frames[count..], proof, 0);
         }
         self.calls.unwind(stack, count);
     }
 
-    /// The calls on a thread's own stack, `own`, above the first `count` are taken for gone. If
-    /// they are not, a fiber has begun with a call from `site`.
-    pub fn lose(&mut self, own: u32, count: usize, site: u64) {
-        let gone = &self.calls.map.stacks[own].frames[count..];
-        self.lost.add(gone, Proof::Inner { site });
+    /// The calls on `stack`, a thread's own or one within that, above the first `count` are taken
+    /// for gone. If they are not, a fiber has begun with a call from `site`. See [`Lost::add`].
+    pub fn lose(&mut self, stack: u32, count: usize, site: u64, before: usize) {
+        let gone = &self.calls.map.stacks[stack].frames[count..];
+        self.lost.add(gone, Proof::Inner { site }, before);
     }
 
     /// See [`Lost::proves`].
     pub fn proves(&self, function: Callee, sp: u64, way: Way) -> Option<Proof> {
         self.lost.proves(function, sp, way)
+    }
+
+    /// Whether no call was taken for gone.
+    pub fn has_lost_none(&self) -> bool {
+        self.lost.is_empty()
+    }
+
+    /// See [`Lost::inner_site`]: of the thread's stack.
+    pub fn inner_site(&self, context: usize, is_it: impl Fn(&Gone) -> bool) -> Option<u64> {
+        let gaps = self.calls.map.threads[context].gaps;
+        self.lost.inner_site(gaps, is_it)
     }
 
     /// How many threads there are.
@@ -481,6 +493,18 @@ impl<'a, S: Sink> Running<'a, S> {
     pub fn doubt_strand(&mut self, stack: u32, reasons: Doubts) {
         let slot = self.calls.map.stacks[stack].slot;
         self.calls.strands.doubt(slot, reasons);
+    }
+
+    /// Calls on a thread's own stack, or on one of those within it, may be another strand's.
+    #[inline(never)]
+    pub fn doubt_within(&mut self, own: u32, reasons: Doubts) {
+        self.doubt_strand(own, reasons);
+        for stack in self.calls.map.stacks.inner().to_vec() {
+            let state = &self.calls.map.stacks[stack];
+            if state.inner.as_ref().is_some_and(|inner| inner.own == own) {
+                self.doubt_strand(stack, reasons);
+            }
+        }
     }
 
     /// Calls above the first `count` of this stack are over, though they have no exit: an exception

@@ -269,16 +269,26 @@ impl<'a> Sites<'a> {
     /// A call that an exception, or a jump without a record, has left may lie above the next call
     /// that is made by an outer one of its function, if that has arguments on the stack.
     pub fn may_call(&self, entered: u64, above: u64, new: &Entered) -> Option<bool> {
+        let distance = self.distance(entered, new);
+        distance.map(|distance| distance.allows(above))
+    }
+
+    /// Whether a call of `-mfentry` is made from just so far above, by a call that was entered at
+    /// the address `entered`, as its code tells.
+    pub fn calls_from(&self, entered: u64, above: u64, new: &Entered) -> bool {
+        self.distance(entered, new) == Some(Distance::Exactly(above))
+    }
+
+    fn distance(&self, entered: u64, new: &Entered) -> Option<Distance> {
         if new.way != Way::Entry {
             return None;
         }
         let mut known = self.distances.borrow_mut();
-        let distance = known.entry((new.caller, entered)).or_insert_with(|| {
+        *known.entry((new.caller, entered)).or_insert_with(|| {
             let (site, entry) = (Addr(new.caller), Addr(entered));
             self.code
                 .distance(self.modules, site, entry, Nanos(new.time))
-        });
-        distance.map(|distance| distance.allows(above))
+        })
     }
 
     /// Whether a call by uninstrumented code lies in the frame of a call that was entered with the

@@ -24,6 +24,7 @@
 use super::{Decoder, NotAlone};
 use crate::Doubts;
 use crate::entered::Entered;
+use crate::lost::Gone;
 use crate::sink::Sink;
 use crate::sites::Site;
 use crate::stacks::{DOUBTFUL, Frame, REACH};
@@ -183,6 +184,7 @@ impl<S: Sink> Decoder<'_, S> {
                 || evidence.was_entered(function)
                 || (is_part && sites.calls_hooks(function))
         });
+        let mut by_gone = false;
         if let Some(function) = instrumented {
             let announced = self.announced_stack(context);
             let found = self.caller(context, new, function, callee);
@@ -209,6 +211,7 @@ impl<S: Sink> Decoder<'_, S> {
                 let by = container.map(|at| self.running.stack(stack).frames[at].sp - new.sp);
                 by.is_none_or(|by| !self.may_be_anothers(stack, by))
             });
+            by_gone = self.is_called_by_gone(context, new, function, found)?;
             if let Some((stack, index)) = found {
                 if let Some(container) = container {
                     let body = self.running.stack(stack).frames[container].body;
@@ -261,7 +264,11 @@ impl<S: Sink> Decoder<'_, S> {
             Some(own) => {
                 let tells = holder.is_some_and(|function| self.sites.tells_its_calls(function));
                 is_recorded |= tells;
-                self.on_own(context, own, new, (callee, way, tells))
+                // A call that was taken for gone does not tell what else is.
+                let tells = tells && !by_gone;
+                // Without a symbol, code that has no hooks may be taken for the function before.
+                let instrumented = instrumented.is_some_and(|it| self.sites.has_symbol(it));
+                self.on_own(context, own, new, (callee, way, tells), instrumented)
             }
             None if self.alone => return Err(NotAlone),
             None => self.elsewhere(context, new, callee, holder, instrumented.is_some()),
@@ -315,19 +322,16 @@ impl<S: Sink> Decoder<'_, S> {
     fn leave_to_caller(&mut self, stack: u32, count: usize, new: &Entered) {
         self.doubt_called_back(stack, count, new.time);
         self.running.doubt_left(stack, count, &self.sites);
-        let state = self.running.stack(stack);
-        if state.owner.is_some() {
-            if let Some(outermost) = state.frames.get(count) {
-                let site = outermost.caller;
-                self.running.lose(stack, count, site);
-            }
+        self.lose_above(stack, count, None);
+        if self.running.stack(stack).owner.is_some() {
             self.made_stacks.calls_within(&self.running, new.sp);
             self.running.calls_below_inner(stack, new.sp);
         }
         self.running.calls.unwind(stack, count);
     }
 
-    /// The stack of a call by uninstrumented code within a thread's `own` stack: that, or a fiber's
+    /// The stack of a call within a thread's `own` stack by uninstrumented code, or, if it is
+    /// `instrumented`, by a call that is not open as far as is known: the thread's, or a fiber's
     /// that lies within. What is open there is what is around the call. Nothing is if the caller
     /// `tells` of each of its calls, and has none open: within an open call it would have been
     /// recorded, unless it began where events are missing.
@@ -337,6 +341,7 @@ impl<S: Sink> Decoder<'_, S> {
         own: u32,
         new: &Entered,
         (callee, way, tells): (u32, u8, bool),
+        instrumented: bool,
     ) -> u32 {
         if !self.announced.starts(context)
             && let Some(stack) = self.jumped_on(context, new, callee)
@@ -346,7 +351,7 @@ impl<S: Sink> Decoder<'_, S> {
         if let Some(stack) = self.on_made_array(context, own, new, way) {
             return stack;
         }
-        if self.evidence.begins_inner(new.caller) {
+        if !instrumented && self.evidence.begins_inner(new.caller) {
             let maker = self.made_stacks.maker(new.sp);
             let call = (Addr(new.function), new.sp, maker);
             let place = self.running.map().place_within(own, new.sp);
@@ -361,11 +366,76 @@ impl<S: Sink> Decoder<'_, S> {
             count = kept.map_or(0, |index| index + 1);
         }
         self.doubt_called_back(stack, count, new.time);
-        if stack == own {
-            self.running.lose(own, count, new.caller);
-        }
+        let begins = stack == own && (tells || !instrumented);
+        self.lose_above(stack, count, begins.then_some(new.caller));
         self.running.calls.unwind(stack, count);
         stack
+    }
+
+    /// Whether the new call, which `function` makes, is made by a call that was taken for gone on a
+    /// thread's own stack: no open call can have made it, or only one, `found`, that does not fit
+    /// as well. Then a fiber runs within that stack.
+    ///
+    /// # Errors
+    /// [`NotAlone`], if that is so and only the thread's own stack is allowed.
+    fn is_called_by_gone(
+        &mut self,
+        context: usize,
+        new: &Entered,
+        function: u32,
+        found: Option<(u32, usize)>,
+    ) -> Result<bool, NotAlone> {
+        // Mostly none was. Else a module's frames would be looked for in vain.
+        if self.running.has_lost_none() {
+            return Ok(false);
+        }
+        let Some(own) = self.running.map().own_stack_at(context, new.sp) else {
+            return Ok(false);
+        };
+        let sites = &self.sites;
+        let noted = sites.of(new.caller, new.function, false);
+        let noted = noted.filter(|site| site.caller == function);
+        let noted = noted.map(|site| site.above);
+        let mut refuted = None;
+        if let Some((stack, index)) = found {
+            let frame = &self.running.stack(stack).frames[index];
+            let above = frame.sp - new.sp;
+            if noted == Some(above) {
+                return Ok(false);
+            }
+            let may_call = sites.may_call(frame.function, above, new) != Some(false);
+            if may_call && noted.is_none() {
+                return Ok(false);
+            }
+            refuted = (!may_call).then_some(stack);
+        }
+        let of_function = |gone: &Gone| {
+            gone.body == function && gone.is_entry == (new.way == Way::Entry) && gone.sp > new.sp
+        };
+        let by_code = self.running.inner_site(context, |gone| {
+            of_function(gone) && sites.calls_from(gone.function, gone.sp - new.sp, new)
+        });
+        // A frame may have grown, so that only the place looks the same.
+        let by_place = || {
+            let at = |gone: &Gone| {
+                of_function(gone) && gone.may_be_fibers && Some(gone.sp - new.sp) == noted
+            };
+            self.running.inner_site(context, at)
+        };
+        let is_gone = by_code.is_some() || by_place().is_some();
+        if let Some(site) = by_code {
+            self.evidence.note_inner(site);
+        }
+        if is_gone {
+            self.running.doubt_within(own, Doubts::CALLBACK);
+            if self.alone {
+                return Err(NotAlone);
+            }
+        } else if let Some(stack) = refuted {
+            // By its code, another call of the function made it.
+            self.running.doubt_strand(stack, Doubts::CALLER);
+        }
+        Ok(is_gone)
     }
 
     /// The stack whose innermost call the new one was inlined into.

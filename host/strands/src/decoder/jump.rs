@@ -33,6 +33,7 @@ impl<S: Sink> Decoder<'_, S> {
                 ..jump
             };
             if let Some(kept) = jump.kept(&map.stacks[own].frames, is_handler) {
+                self.lose_above(own, kept, None);
                 self.running.calls.unwind(own, kept);
             }
             return;

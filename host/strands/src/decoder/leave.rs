@@ -8,11 +8,11 @@
 
 use super::{Decoder, NotAlone};
 use crate::Doubts;
-use crate::lost::Proof;
+use crate::lost::{Gone, Proof};
 use crate::sink::Sink;
 use crate::stacks::{Frame, LITTLE};
 use heddle_calls::End;
-use heddle_trace_file::{Callee, Nanos, Way};
+use heddle_trace_file::{Addr, Callee, Nanos, Way};
 
 /// Bytes that a frame may have grown by.
 const GROWN: u64 = 64 << 10;
@@ -78,6 +78,7 @@ impl<S: Sink> Decoder<'_, S> {
             && (!self.alone || map.threads[context].current == Some(own))
             && map.threads.owns(context, sp)
             && (outer.sp != top.sp && sp <= outer.sp)
+            && top.sp.saturating_sub(sp) < LITTLE
             && map.stacks.inner().is_empty()
             && !self.announced.is_ever()
             && map.threads.running().all(|other| {
@@ -111,8 +112,19 @@ impl<S: Sink> Decoder<'_, S> {
         });
         match found {
             Some((stack, index)) => {
+                // A frame that has grown; or the call is another's, of the same function.
+                let grown = self.running.stack(stack).frames[index]
+                    .sp
+                    .saturating_sub(sp);
+                if grown >= LITTLE
+                    && self.has_gone_on(context, function, (sp, way), true)
+                    && self.alone
+                {
+                    return Err(NotAlone);
+                }
                 self.doubt_called_back(stack, index + 1, time.0);
                 self.running.doubt_left(stack, index + 1, &self.sites);
+                self.lose_above(stack, index + 1, None);
                 self.running.calls.unwind(stack, index + 1);
                 self.running.run(context, stack, time.0);
                 self.running.calls.close(stack, End::Returned);
@@ -126,7 +138,8 @@ impl<S: Sink> Decoder<'_, S> {
                     Some(Proof::Shared { base, fiber }) => self.evidence.note_shared(base, fiber),
                     _ => {}
                 }
-                if self.alone && (own.is_none() || proof.is_some()) {
+                let goes_on = self.has_gone_on(context, function, (sp, way), false);
+                if self.alone && (own.is_none() || proof.is_some() || goes_on) {
                     return Err(NotAlone);
                 }
                 self.unresolved.exits += 1;
@@ -136,6 +149,65 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         Ok(())
+    }
+
+    /// The calls on `stack`, a thread's own or one within that, above the first `count` are taken
+    /// for gone. If they are not, a fiber has begun: with a call from `site`, or, without it, with
+    /// the outermost of them that no instrumented function has made.
+    pub(super) fn lose_above(&mut self, stack: u32, count: usize, site: Option<u64>) {
+        let state = self.running.stack(stack);
+        let gone = &state.frames[count..];
+        let Some(outermost) = gone.first() else {
+            return;
+        };
+        if state.owner.is_none() && state.inner.is_none() {
+            return;
+        }
+        let sites = &mut self.sites;
+        let begins = gone.iter().position(|frame| {
+            let holder = sites.holder(frame.caller, frame.enter);
+            !holder
+                .is_some_and(|function| sites.was_entered(function) && sites.has_symbol(function))
+        });
+        let first = begins.map_or(outermost, |index| &gone[index]).caller;
+        let before = begins.unwrap_or(gone.len());
+        self.running
+            .lose(stack, count, site.unwrap_or(first), before);
+    }
+
+    /// Whether this exit seems to be that of a call on a thread's own stack that was taken for
+    /// gone. Then what it has called since may be elsewhere: all on that stack is doubted. By
+    /// `-finstrument-functions`, the stack pointer may be another than at the enter; and an open
+    /// call of that function may have the exit, if `is_open`.
+    #[inline(never)]
+    fn has_gone_on(
+        &mut self,
+        context: usize,
+        function: Callee,
+        (sp, way): (u64, Way),
+        is_open: bool,
+    ) -> bool {
+        let Some(own) = self.running.map().own_stack_at(context, sp) else {
+            return false;
+        };
+        let (lower, higher) = match self.is_part() || way == Way::Entry {
+            true => (1, 1),
+            false => (LITTLE, HIGHER),
+        };
+        let is_it = |gone: &Gone| {
+            let fits = match way {
+                Way::Entry => gone.is_entry,
+                Way::Instrumented => !gone.is_entry && function.may_be(Addr(gone.function)),
+            };
+            let near = sp.wrapping_sub(gone.sp) < higher || gone.sp.wrapping_sub(sp) < lower;
+            let is_told = gone.may_be_fibers || (!is_open && gone.sp == sp);
+            fits && near && is_told
+        };
+        let goes_on = self.running.inner_site(context, is_it).is_some();
+        if goes_on {
+            self.running.doubt_within(own, Doubts::CALLBACK);
+        }
+        goes_on
     }
 
     /// Whether an exit that belongs to no open call is a thunk's, which jumps on to the function
@@ -382,8 +454,6 @@ impl<S: Sink> Decoder<'_, S> {
 fn fits(frame: &Frame, function: Callee, way: Way) -> bool {
     match way {
         Way::Entry => frame.is(Frame::ENTRY),
-        Way::Instrumented => {
-            !frame.is(Frame::ENTRY) && function.may_be(heddle_trace_file::Addr(frame.function))
-        }
+        Way::Instrumented => !frame.is(Frame::ENTRY) && function.may_be(Addr(frame.function)),
     }
 }

@@ -73,7 +73,7 @@ fn a_jump_without_a_record_out_of_a_recursion_is_doubted() {
     // Where each function is open once, its call sites tell.
     let plain = called(OWN, |thread| {
         thread.enter(30, LEAF, BODY + 0x20, OWN + 0x6e00);
-        thread.enter(60, LEAF, WORK + 0x40, OWN + 0x6c00);
+        thread.enter(60, LEAF, BODY + 0x40, OWN + 0x6c00);
         thread.exit(70, LEAF, 0, OWN + 0x6c00);
     });
     assert_eq!(plain.unresolved[0].unsure, 0);

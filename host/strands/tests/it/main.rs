@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod arrays;
 mod destroyed;
 mod distances;
 mod forks;

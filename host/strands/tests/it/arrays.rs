@@ -1,0 +1,150 @@
+//! Fibers whose stacks are parts of an array of `inner`, on its thread's own stack, and that nobody
+//! was seen to make or to switch.
+
+use crate::log::Told;
+use crate::marks::decoded_by;
+use heddle_trace_file::Way;
+use heddle_trace_file::write::ThreadWriter;
+
+const BODY: u64 = 0x40_0000;
+const WORK: u64 = BODY + 0x100;
+/// The function that is not traced, and makes the fibers' outermost calls.
+const FIRST: u64 = BODY + 0x200;
+const LEAF: u64 = BODY + 0x300;
+const INNER: u64 = BODY + 0x400;
+const OWN: u64 = 0x7fff_0000;
+/// Where the thread's stack pointer is in `inner`.
+const BELOW: u64 = OWN + 0x1000;
+const FIBERS: u64 = 3;
+const TURNS: u64 = 5;
+/// The facts of `body`'s frame at the site that `work` is called from.
+const FRAME: &str = "48 10 call-frame -\n4 38 frame -\n";
+
+/// What the program does.
+#[derive(Clone, Copy, Debug)]
+struct Program {
+    way: Way,
+    /// The fibers that begin later are at lower addresses.
+    downwards: bool,
+    /// A fiber gives way in `body` itself, and not in `work`.
+    in_body: bool,
+    /// The thread calls `leaf` after each turn.
+    calls: bool,
+}
+
+impl Program {
+    fn enter(self, thread: &mut ThreadWriter, time: u64, call: (u64, u64, u64)) {
+        let (function, site, sp) = call;
+        match self.way {
+            Way::Instrumented => thread.enter(time, function, site, sp),
+            Way::Entry => thread.entry(time, function + 4, site, sp),
+        };
+    }
+
+    fn exit(self, thread: &mut ThreadWriter, time: u64, function: u64, sp: u64) {
+        match self.way {
+            Way::Instrumented => thread.exit(time, function, 0, sp),
+            Way::Entry => thread.leave(time, sp),
+        };
+    }
+
+    /// The calls of each strand, and whether it is sure.
+    fn ended(self) -> Vec<(u64, bool)> {
+        let mut time = 0;
+        let mut next = || {
+            time += 10;
+            time
+        };
+        let decoded = decoded_by(false, FRAME, |process| {
+            let mut thread = process.thread(4711, "thread");
+            thread.stack(OWN, OWN + 0x8000);
+            self.enter(&mut thread, next(), (INNER, FIRST + 0x80, OWN + 0x7f00));
+            for turn in 0..=TURNS {
+                for fiber in 0..FIBERS {
+                    let at = match self.downwards {
+                        true => FIBERS - fiber,
+                        false => fiber + 1,
+                    };
+                    let base = BELOW + 0x1000 * at;
+                    let work = base - 0x10;
+                    match turn {
+                        0 => self.enter(&mut thread, next(), (BODY, FIRST + 0x20, base)),
+                        _ if self.in_body => {}
+                        _ => self.exit(&mut thread, next(), WORK, work),
+                    }
+                    if turn < TURNS {
+                        self.enter(&mut thread, next(), (WORK, BODY + 0x48, work));
+                        if self.in_body {
+                            self.exit(&mut thread, next(), WORK, work);
+                        }
+                    }
+                    if self.calls {
+                        self.enter(&mut thread, next(), (LEAF, INNER + 0x20, BELOW));
+                        self.exit(&mut thread, next(), LEAF, BELOW);
+                    }
+                }
+            }
+            thread.finish().unwrap();
+        });
+        let told: Vec<&Told> = decoded.sinks.iter().flat_map(|(_, log)| &log.0).collect();
+        let mut strands: Vec<(u64, u64, bool)> = told
+            .iter()
+            .filter_map(|one| match one {
+                &&Told::Strand("ended", id, .., calls, _) => {
+                    let is_sure = !told.contains(&&Told::Unsure(id));
+                    Some((id.number(), calls, is_sure))
+                }
+                _ => None,
+            })
+            .collect();
+        strands.sort_unstable();
+        let ended = strands.into_iter();
+        ended.map(|(_, calls, is_sure)| (calls, is_sure)).collect()
+    }
+}
+
+/// All kinds of programs that are compiled in this way.
+fn programs(way: Way) -> impl Iterator<Item = Program> {
+    (0..8).map(move |case| Program {
+        way,
+        downwards: case & 1 != 0,
+        in_body: case & 2 != 0,
+        calls: case & 4 != 0,
+    })
+}
+
+impl Program {
+    /// What [`Program::ended`] is to be, where all is known.
+    fn expected(self) -> Vec<(u64, bool)> {
+        let of_thread = 1 + u64::from(self.calls) * FIBERS * (TURNS + 1);
+        let of_fibers = (0..FIBERS).map(|_| (1 + TURNS, true));
+        std::iter::once((of_thread, true))
+            .chain(of_fibers)
+            .collect()
+    }
+}
+
+/// What a call that was taken for gone does later tells that it is a fiber's: it ends, or calls.
+#[test]
+fn fibers_on_arrays_are_told_by_what_they_do_when_they_go_on() {
+    for program in programs(Way::Entry) {
+        assert_eq!(program.ended(), program.expected(), "{program:?}");
+    }
+}
+
+/// By `-finstrument-functions`, the frame of `inner` may have grown by the array, and so may that
+/// of each function whose call seems to end, or to call, at an unusual place.
+#[test]
+fn fibers_that_cannot_be_told_from_calls_of_the_thread_are_doubted() {
+    let mut doubted = 0;
+    for program in programs(Way::Instrumented) {
+        let (ended, expected) = (program.ended(), program.expected());
+        let is_thread_sure = ended[0].1;
+        assert!(
+            ended == expected || !is_thread_sure,
+            "{program:?}: {ended:?}"
+        );
+        doubted += u64::from(!is_thread_sure);
+    }
+    assert!(doubted > 0);
+}
