@@ -351,14 +351,36 @@ impl<S: Sink> Decoder<'_, S> {
         if let Some(stack) = self.on_made_array(context, own, new, way) {
             return stack;
         }
-        if !instrumented && self.evidence.begins_inner(new.caller) {
+        if !instrumented {
+            self.end_inner_below(new);
+        }
+        // Where the outermost call of such a fiber has ended, that may go on.
+        let inner = self.running.map().inner_at(new.sp);
+        let ended = inner.filter(|&stack| self.running.stack(stack).frames.is_empty());
+        let ended = ended.map(|stack| (stack, self.goes_on_there(stack, new)));
+        let begins = self.evidence.begins_inner(new.caller);
+        let begins = match ended {
+            Some((_, Some(goes_on))) => !goes_on,
+            _ => begins,
+        };
+        if begins && !instrumented {
             let maker = self.made_stacks.maker(new.sp);
             let call = (Addr(new.function), new.sp, maker);
             let place = self.running.map().place_within(own, new.sp);
-            return self.running.new_inner_stack(context, call, place, new.time);
+            let stack = self.running.new_inner_stack(context, call, place, new.time);
+            if let Some((_, None)) = ended {
+                self.running.doubt(stack, Doubts::START);
+            }
+            return stack;
         }
-        let stack = self.running.map().inner_at(new.sp).unwrap_or(own);
+        let stack = inner.unwrap_or(own);
+        if ended == Some((stack, None)) {
+            self.running.doubt(stack, Doubts::START);
+        }
         let mut count = self.enclosing(stack, new, way);
+        if stack != own && !instrumented && self.may_be_another_inner(stack, count, new) {
+            self.running.doubt(stack, Doubts::CALLBACK);
+        }
         if tells {
             let gaps = self.running.thread(context).gaps;
             let frames = &self.running.stack(stack).frames[..count];
@@ -370,6 +392,29 @@ impl<S: Sink> Decoder<'_, S> {
         self.lose_above(stack, count, begins.then_some(new.caller));
         self.running.calls.unwind(stack, count);
         stack
+    }
+
+    /// Whether a call by uninstrumented code on `stack`, within a thread's own, on which so many
+    /// calls are open around it, may be another fiber's: it leaves others without an exit, or is
+    /// far below what is open; or the program itself has the code, not a library that calls back.
+    fn may_be_another_inner(&mut self, stack: u32, count: usize, new: &Entered) -> bool {
+        let holder = self.sites.holder(new.caller, new.time);
+        let is_own = holder.is_some_and(|function| self.sites.has_symbol(function));
+        let frames = &self.running.stack(stack).frames;
+        let is_far = |top: &Frame| is_own || top.sp.saturating_sub(new.sp) >= DOUBTFUL;
+        count < frames.len() || frames.last().is_some_and(is_far)
+    }
+
+    /// Ends fibers on stacks within threads' own whose innermost calls have their frames where the
+    /// new call is.
+    fn end_inner_below(&mut self, new: &Entered) {
+        let inner = self.running.stacks().inner().iter().copied();
+        let gone: Vec<u32> = inner
+            .filter(|&stack| self.is_in_frame(new, stack))
+            .collect();
+        for stack in gone {
+            self.running.end_stack(stack, new.time);
+        }
     }
 
     /// Whether the new call, which `function` makes, is made by a call that was taken for gone on a

@@ -336,14 +336,16 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// The same, of the fiber on this stack.
-    fn goes_on_there(&self, stack: u32, new: &Entered) -> Option<bool> {
+    pub(super) fn goes_on_there(&self, stack: u32, new: &Entered) -> Option<bool> {
         // What is not recorded may be between the two.
         if self.is_part() {
             return None;
         }
-        let before = self.running.stack(stack).root_site;
-        let order = self.sites.order(before, new.caller, new.time)?;
-        (order.begins != order.follows).then_some(order.follows)
+        let state = self.running.stack(stack);
+        let order = self.sites.order(state.root_site, new.caller, new.time)?;
+        let goes_on = (order.begins != order.follows).then_some(order.follows)?;
+        // One function makes all its calls near each other.
+        (!goes_on || state.base.abs_diff(new.sp) < BASE).then_some(goes_on)
     }
 
     /// The fiber whose outermost call has ended, and whose code calls once more: from the same
@@ -477,7 +479,7 @@ impl<S: Sink> Decoder<'_, S> {
 
     /// Whether the innermost call on this stack is gone, because the new call is where that has its
     /// frame.
-    fn is_in_frame(&self, new: &Entered, stack: u32) -> bool {
+    pub(super) fn is_in_frame(&self, new: &Entered, stack: u32) -> bool {
         let top = self.running.stack(stack).top();
         top.is_some_and(|top| top.sp == new.sp || self.sites.is_in_frame(new, top.sp))
     }
