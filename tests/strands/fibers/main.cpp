@@ -56,6 +56,39 @@ PLAIN void tiny(unsigned) {
   crumb();
 }
 
+TRACED void pauses() {
+  const truth::call here{"pauses"};
+  calls::give_way();
+  here.back();
+  calls::leaf();
+}
+
+/// Another function that is not traced makes the outermost calls.
+PLAIN void deeper() {
+  pauses();
+  calls::leaf();
+}
+
+/// Fibers of several kinds, of which one may begin where another was left.
+PLAIN void kinds(unsigned number) {
+  begin();
+  switch (number % 4) {
+    case 0:
+      body(2);
+      break;
+    case 1:
+      pauses();
+      break;
+    case 2:
+      deeper();
+      break;
+    default:
+      opens();
+      calls::give_way();
+      closes();
+  }
+}
+
 /// Calls are open when the program ends.
 PLAIN void dies(unsigned number) {
   begin();
@@ -86,6 +119,7 @@ constexpr scenario scenarios[] = {
     {"paused", {.entry = joins, .count = 300, .stack_bytes = stack}},
     {"flight", {.entry = one, .count = 3000, .stack_bytes = stack}},
     {"destroyed", {.entry = one, .count = 300, .stack_bytes = stack, .destroyed = 16}},
+    {"kinds", {.entry = kinds, .count = 300, .at_once = 6, .stack_bytes = stack, .destroyed = 3}},
     {"threads", {.entry = one, .count = 600, .stack_bytes = stack, .threads = 3}},
     {"several-threads", {.entry = several, .count = 600, .stack_bytes = stack, .threads = 3}},
 };
