@@ -123,7 +123,7 @@ mod tests {
             ..Votes::default()
         };
         found.sites.insert(SITE, votes);
-        found.first_call_sites.note(SITE);
+        found.first_call_sites.note(SITE, 1);
         found.entered.insert(1);
         found.conclude();
         found

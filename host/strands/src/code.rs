@@ -6,7 +6,8 @@ use heddle_symbols::{
 };
 use heddle_trace_file::{Addr, Module, Modules, Nanos, Process};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// The instrumented functions of a process. Read once, shared by all workers.
 #[derive(Debug, Default)]
@@ -65,7 +66,7 @@ struct Stretch {
 }
 
 impl Stretch {
-    fn range(&self) -> std::ops::Range<u64> {
+    fn range(&self) -> Range<u64> {
         self.start..self.start + self.length
     }
 }
@@ -279,22 +280,44 @@ impl Code {
         (before, site): (Addr, Addr),
         time: Nanos,
     ) -> Option<Order> {
-        let index = modules.find(Addr(site.0.wrapping_sub(1)), time)?;
-        let code = self.modules.get(index)?.as_ref()?;
-        let of_file = |address: Addr| address.0.wrapping_sub(code.bias);
-        let (stretch, _) = code.stretch(of_file(site).wrapping_sub(1))?;
-        let function = stretch.range();
-        let is_whole = code.start(function.start).is_some();
-        if !is_whole || !function.contains(&of_file(before)) || code.enter_calls.are_in(&function) {
+        let (code, orders, function) = self.unhooked(modules, site, time)?;
+        let [before, site] = [before, site].map(|at| at.0.wrapping_sub(code.bias));
+        if !function.contains(&before) {
             return None;
         }
-        let hooked = || {
-            let all = code.stretches.iter();
-            let ranges = all.map(Stretch::range);
-            let hooked = ranges.filter(|function| code.enter_calls.are_in(function));
-            hooked.map(|function| function.start).collect()
-        };
-        self.orders[index].order(&function, hooked, of_file(before), of_file(site))
+        orders.order(&function, || code.hooked(), before, site)
+    }
+
+    /// Whether the function that the call is in which returns to `before`, and that calls no hooks,
+    /// can jump to that at the address `to` behind it. As [`Code::order`].
+    pub fn may_jump_on(
+        &self,
+        modules: &Modules,
+        (before, to): (Addr, Addr),
+        time: Nanos,
+    ) -> Option<bool> {
+        let (code, orders, function) = self.unhooked(modules, before, time)?;
+        let [before, to] = [before, to].map(|at| at.0.wrapping_sub(code.bias));
+        // It was entered behind its beginning where it calls `__fentry__`.
+        let to = code.stretch(to).map_or(to, |(stretch, _)| stretch.start);
+        Some(orders.may_jump(&function, || code.hooked(), before, to))
+    }
+
+    /// The function that a call is in which returns to `site`, if it calls no hooks.
+    fn unhooked(
+        &self,
+        modules: &Modules,
+        site: Addr,
+        time: Nanos,
+    ) -> Option<(&ModuleCode, &CallOrders, Range<u64>)> {
+        let call = Addr(site.0.wrapping_sub(1));
+        let index = modules.find(call, time)?;
+        let code = self.modules.get(index)?.as_ref()?;
+        let (stretch, _) = code.stretch(call.0.wrapping_sub(code.bias))?;
+        let function = stretch.range();
+        let is_whole = code.start(function.start).is_some();
+        let is_it = is_whole && !code.enter_calls.are_in(&function);
+        is_it.then_some((code, &self.orders[index], function))
     }
 
     /// Whether [`Code::distance`] tells of calls that are made by the function with this address in
@@ -407,6 +430,13 @@ impl ModuleCode {
         let stretch = self.stretches.get(after.checked_sub(1)?)?;
         let behind = address - stretch.start;
         (behind < stretch.length).then_some((stretch, behind))
+    }
+
+    /// Where functions begin that call hooks.
+    fn hooked(&self) -> HashSet<u64> {
+        let all = self.stretches.iter().map(Stretch::range);
+        let hooked = all.filter(|function| self.enter_calls.are_in(function));
+        hooked.map(|function| function.start).collect()
     }
 
     /// Where the function begins that holds an address of the file. `None` for one that is in

@@ -177,6 +177,15 @@ impl<'a> Evidence<'a> {
         &self.facts().first_call_sites
     }
 
+    /// Whether a call from `site` to `function` has begun where no stack had ever been.
+    pub fn was_fresh(&mut self, site: u64, function: u64) -> bool {
+        let was_fresh = self.first_call_sites().was_fresh(site, function);
+        if !was_fresh {
+            self.note_guess();
+        }
+        was_fresh
+    }
+
     /// The decoder has decided something in the first look that it might not in the second.
     pub fn note_guess(&mut self) {
         if self.is_first_look() {
@@ -299,7 +308,12 @@ impl<'a> Evidence<'a> {
 
     /// A call from this site began on a stack that was seen to be made: the first on it; a further
     /// outermost one; or a callback, with others open.
-    pub fn note_on_made_stack(&mut self, site: u64, first: bool, callback: bool) {
+    pub fn note_on_made_stack(
+        &mut self,
+        (site, function): (u64, u64),
+        first: bool,
+        callback: bool,
+    ) {
         if !self.is_first_look() {
             return;
         }
@@ -307,7 +321,7 @@ impl<'a> Evidence<'a> {
         votes.near += u64::from(callback);
         votes.far += u64::from(!callback);
         match first {
-            true => self.survey.first_call_sites.note(site),
+            true => self.survey.first_call_sites.note(site, function),
             false if callback => {}
             false => self.survey.first_call_sites.note_further(site),
         }
@@ -373,7 +387,10 @@ impl<'a> Evidence<'a> {
         // fibers.
         match unused && !known_there {
             _ if instrumented => {}
-            true => self.survey.first_call_sites.note(start.site),
+            true => self
+                .survey
+                .first_call_sites
+                .note(start.site, start.function),
             false => self.survey.first_call_sites.note_either(start.site),
         }
     }

@@ -72,6 +72,8 @@ pub(crate) struct Sites<'a> {
     distances: RefCell<FxHashMap<(u64, u64), Option<Distance>>>,
     /// By call site: [`Code::least_frame`].
     frames: RefCell<FxHashMap<u64, Option<u64>>>,
+    /// By call site and function: [`Code::may_jump_on`].
+    jumps: RefCell<FxHashMap<(u64, u64), bool>>,
     /// By two call sites: [`Code::order`].
     orders: RefCell<FxHashMap<(u64, u64), Option<Order>>>,
     /// By function: whether its hook tells of each of its calls.
@@ -97,6 +99,7 @@ impl<'a> Sites<'a> {
             inlining: RefCell::default(),
             distances: RefCell::default(),
             frames: RefCell::default(),
+            jumps: RefCell::default(),
             orders: RefCell::default(),
             telling: FxHashMap::default(),
         }
@@ -179,6 +182,7 @@ impl<'a> Sites<'a> {
             self.inlining.borrow_mut().clear();
             self.distances.borrow_mut().clear();
             self.frames.borrow_mut().clear();
+            self.jumps.borrow_mut().clear();
             self.orders.borrow_mut().clear();
         }
     }
@@ -301,6 +305,16 @@ impl<'a> Sites<'a> {
         });
         // With its return address below the other's, or its frame's lower end, it may be inside.
         frame.is_some_and(|bytes| new.sp <= sp && sp - new.sp <= bytes)
+    }
+
+    /// [`Code::may_jump_on`], once for each call site and function.
+    pub fn may_jump_on(&self, before: u64, to: u64, time: u64) -> bool {
+        let mut known = self.jumps.borrow_mut();
+        *known.entry((before, to)).or_insert_with(|| {
+            let places = (Addr(before), Addr(to));
+            let may_jump = self.code.may_jump_on(self.modules, places, Nanos(time));
+            may_jump == Some(true)
+        })
     }
 
     /// [`Code::order`], once for each two call sites.

@@ -55,6 +55,8 @@ pub(crate) struct FirstCallSites {
     never: FxHashSet<u64>,
     /// Those of which that is certain.
     certainly_never: FxHashSet<u64>,
+    /// Call sites and functions of calls that began where no stack had ever been.
+    fresh: FxHashSet<(u64, u64)>,
 }
 
 /// How calls from one site began.
@@ -150,9 +152,15 @@ impl Shared {
 }
 
 impl FirstCallSites {
-    /// A call from `site` began where no stack had ever been.
-    pub fn note(&mut self, site: u64) {
+    /// A call from `site` to `function` began where no stack had ever been.
+    pub fn note(&mut self, site: u64, function: u64) {
         self.sites.entry(site).or_default().fresh += 1;
+        self.fresh.insert((site, function));
+    }
+
+    /// Whether one has.
+    pub fn was_fresh(&self, site: u64, function: u64) -> bool {
+        self.fresh.contains(&(site, function))
     }
 
     /// A call from `site` was a further one of a fiber.
@@ -471,7 +479,7 @@ mod tests {
         let mut first_call_sites = FirstCallSites::default();
         for fiber in 0..100 {
             match fiber < stacks {
-                true => first_call_sites.note(OPENS),
+                true => first_call_sites.note(OPENS, 1),
                 false => first_call_sites.note_either(OPENS),
             }
             first_call_sites.note_either(CLOSES);

@@ -46,6 +46,8 @@ pub(crate) struct Facts {
     pub begins: BTreeMap<u64, bool>,
     /// The calls, and those that can be next.
     pub follows: BTreeSet<(u64, u64)>,
+    /// The calls, and the functions to whose beginnings there can be a jump next.
+    pub jumps: BTreeSet<(u64, u64)>,
 }
 
 impl Facts {
@@ -55,6 +57,10 @@ impl Facts {
             begins: *self.begins.get(&site)?,
             follows: self.follows.contains(&(before, site)),
         })
+    }
+
+    fn may_jump(&self, before: u64, to: u64) -> bool {
+        self.jumps.contains(&(before, to))
     }
 }
 
@@ -94,6 +100,27 @@ impl CallOrders {
                 let sites = BTreeSet::from([before, site]);
                 self.facts(hooked, &[(function.clone(), sites)])
                     .order(before, site)
+            }
+        }
+    }
+
+    /// Whether the function whose code is in `function` can end by a jump to the beginning of that
+    /// at `to` before it makes another call that is recorded, behind the call that returns to
+    /// `before`: then that one's caller seems to be the function's. Where a register says where to,
+    /// and where the code does not tell, this is false. As [`CallOrders::order`].
+    pub fn may_jump(
+        &self,
+        function: &Range<u64>,
+        hooked: impl Fn() -> HashSet<u64>,
+        before: u64,
+        to: u64,
+    ) -> bool {
+        match &self.0.carried {
+            Some(carried) => carried.may_jump(before, to),
+            None => {
+                let sites = BTreeSet::from([before]);
+                self.facts(hooked, &[(function.clone(), sites)])
+                    .may_jump(before, to)
             }
         }
     }
@@ -173,6 +200,17 @@ fn add(
         let follows = |&other: &u64| next.has(other) || (next.returns && first.has(other));
         let follow = sites.iter().copied().filter(follows);
         facts.follows.extend(follow.map(|other| (site, other)));
+        facts.jumps.extend(next.jumps.iter().map(|&to| (site, to)));
+        // What is called without a hook may have several recorded functions inlined, each of which
+        // seems to be called from here.
+        let is_recorded = |it: &&Instruction| {
+            it.next_ip() == site
+                && it.flow_control() == FlowControl::Call
+                && recorded.contains(&it.near_branch_target())
+        };
+        if !instructions.values().any(|it| is_recorded(&it)) {
+            facts.follows.insert((site, site));
+        }
     }
 }
 
@@ -183,6 +221,8 @@ struct Reached {
     calls: HashSet<u64>,
     /// The function's end.
     returns: bool,
+    /// Where it ends by jumps.
+    jumps: BTreeSet<u64>,
     /// A jump of which the code does not tell where it leads.
     anything: bool,
 }
@@ -228,7 +268,11 @@ fn reached(
             FlowControl::UnconditionalBranch if function.contains(&it.near_branch_target()) => {
                 open.push(it.near_branch_target());
             }
-            FlowControl::UnconditionalBranch | FlowControl::Return => found.returns = true,
+            FlowControl::UnconditionalBranch => {
+                found.returns = true;
+                found.jumps.insert(it.near_branch_target());
+            }
+            FlowControl::Return => found.returns = true,
             FlowControl::Exception => {}
             _ => found.anything = true,
         }
@@ -300,6 +344,8 @@ mod tests {
         assert_eq!(found[1], (0x1007, 0x100e, true, false));
         assert_eq!(found[2], (0x1007, 0x1010, false, true));
         assert_eq!(found[5], (0x100e, 0x1010, false, true));
+        // Recorded functions may be inlined into what is called last.
+        assert_eq!(found[8], (0x1010, 0x1010, false, true));
     }
 
     #[test]
@@ -307,5 +353,29 @@ mod tests {
         // jmp *%rax; call; jmp back
         let code = [&[0xff, 0xe0][..], &call(0x1002), &[0xeb, 0xf7]].concat();
         assert_eq!(orders(&code, &[0x1007]), [(0x1007, 0x1007, true, true)]);
+    }
+
+    #[test]
+    fn a_function_may_end_by_a_jump_behind_a_call() {
+        let mut facts = Facts::default();
+        // call; jmp 0x1010; call; jmp *%rax
+        let code = [
+            &call(0x1000)[..],
+            &[0xe9, 6, 0, 0, 0],
+            &call(0x100a),
+            &[0xff, 0xe0],
+        ];
+        let code = code.concat();
+        let function = 0x1000..0x1000 + code.len() as u64 - 1;
+        let sites = BTreeSet::from([0x1005, 0x100f]);
+        add(
+            &mut facts,
+            &code,
+            &function,
+            &sites,
+            &HashSet::from([0x2000]),
+        );
+        assert!(facts.may_jump(0x1005, 0x1010) && !facts.may_jump(0x1005, 0x1020));
+        assert!(!facts.may_jump(0x100f, 0x1020));
     }
 }

@@ -11,6 +11,7 @@
 //! 1185 38 frame -
 //! 1163 1 first-call -
 //! 1163 0 next-call 1178
+//! 1178 0 next-jump 1180
 //! 1234 4 suspension _Z5fetchi
 //! 0 4 awaits _Z5fetchi _ZN4wait13await_suspendEv
 //! 1234 2a line /src/fetch.cpp
@@ -25,10 +26,11 @@
 //! may vary); the frame of the function whose call of `__fentry__` returns here, or that begins
 //! here and calls no hooks, takes so much, or more; the call that returns here can be the first of
 //! its function, which calls no hooks (0: it can't), and the next one behind it can be that which
-//! returns there; a coroutine suspends there, at the point with the number as resume index (0 as
-//! address: its line would be a wrong one), where it awaits what has that function; the
-//! instruction there is of the line with that number; a variable of that size is there; an object
-//! of that size is there, so far behind the beginning of that member of its variable.
+//! returns there, or a jump to this function, with which its own ends; a coroutine suspends there,
+//! at the point with the number as resume index (0 as address: its line would be a wrong one),
+//! where it awaits what has that function; the instruction there is of the line with that number;
+//! a variable of that size is there; an object of that size is there, so far behind the beginning
+//! of that member of its variable.
 
 use crate::SymbolTable;
 use crate::call_frames::Facts;
@@ -98,6 +100,9 @@ impl Carried {
         }
         for &(at, next) in &self.orders.follows {
             line(at, 0, NEXT_CALL, &format!("{next:x}"));
+        }
+        for &(at, to) in &self.orders.jumps {
+            line(at, 0, NEXT_JUMP, &format!("{to:x}"));
         }
         let mut ramps: Vec<_> = self.suspensions.iter().collect();
         ramps.sort_unstable();
@@ -173,6 +178,7 @@ impl Carried {
             FRAME => _ = self.frames.prologues.insert(at, number),
             FIRST_CALL => _ = self.orders.begins.insert(at, number != 0),
             NEXT_CALL => _ = self.orders.follows.insert((at, hex(rest)?)),
+            NEXT_JUMP => _ = self.orders.jumps.insert((at, hex(rest)?)),
             SUSPENSION => {
                 let point = (u16::try_from(number).ok()?, (at != 0).then_some(at));
                 let points = self.suspensions.entry(rest.to_owned()).or_default();
@@ -210,6 +216,7 @@ const CALL_FRAME: &str = "call-frame";
 const FRAME: &str = "frame";
 const FIRST_CALL: &str = "first-call";
 const NEXT_CALL: &str = "next-call";
+const NEXT_JUMP: &str = "next-jump";
 const SUSPENSION: &str = "suspension";
 const AWAITS: &str = "awaits";
 const LAST_CALL: &str = "last-call";
@@ -225,7 +232,7 @@ mod tests {
     fn facts_are_read_as_they_were_written_and_no_symbol_is_one() {
         let text = "symtab 1\n1139 1c global _Z3addii\n1150 0 jump 1180\n1160 0 jump ?\n\
                     11f0 0 handler-return -\n1143 0 enter-call 1139\n114b 0 enter-call -\n1180 0 entry-call -\n11c4 20 call-frame -\n\
-                    1185 38 frame -\n1163 1 first-call -\n1163 0 next-call 1178\n0 2 suspension f\n\
+                    1185 38 frame -\n1163 1 first-call -\n1163 0 next-call 1178\n1178 0 next-jump 1180\n0 2 suspension f\n\
                     1234 4 suspension f\n0 4 awaits f _ZN1w13await_suspendEv\n\
                     1243 4 last-call -\n1234 2a line /a b.cpp\n4040 28 variable ledger\n\
                     4068 28 member 0 .queues[3].lock\n1 2 jump x\nz 1 line f\n1 1 line\n";
@@ -238,7 +245,7 @@ mod tests {
         assert_eq!(carried.lines[&0x1234].short(), "a b.cpp:42");
         let mut again = String::new();
         carried.write(&mut again);
-        let facts: Vec<&str> = text.lines().skip(2).take(17).collect();
+        let facts: Vec<&str> = text.lines().skip(2).take(18).collect();
         assert_eq!(again.lines().collect::<Vec<_>>(), facts);
     }
 }

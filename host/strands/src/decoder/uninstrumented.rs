@@ -119,6 +119,7 @@ impl<S: Sink> Decoder<'_, S> {
                 return stack;
             }
         }
+        let perhaps = goes_on.is_none() && !self.is_part() && self.may_go_on(context, new);
         let (known_there, same) = self.take_over(context, new, instrumented);
         // Its caller, or what it was called back from, is open, and was not seen to begin.
         let is_part = self.is_part();
@@ -131,6 +132,7 @@ impl<S: Sink> Decoder<'_, S> {
         let mut doubts = match begun_before {
             true => Doubts::BEGUN_BEFORE,
             false if !same && goes_on == Some(false) => Doubts::NONE,
+            false if perhaps => Doubts::START,
             false if !same && self.evidence.tells_start(&start, votes, is_part) => Doubts::NONE,
             false => Doubts::START,
         };
@@ -168,7 +170,7 @@ impl<S: Sink> Decoder<'_, S> {
             self.running.calls.unwind(fiber.stack, count);
             if !instrumented {
                 self.evidence
-                    .note_on_made_stack(new.caller, false, count > 0);
+                    .note_on_made_stack((new.caller, new.function), false, count > 0);
             }
             return fiber.stack;
         }
@@ -177,7 +179,8 @@ impl<S: Sink> Decoder<'_, S> {
         }
         self.take_over(context, new, instrumented);
         if !instrumented {
-            self.evidence.note_on_made_stack(new.caller, true, false);
+            self.evidence
+                .note_on_made_stack((new.caller, new.function), true, false);
         }
         let mut doubts = match instrumented {
             true => Doubts::BEGUN_BEFORE,
@@ -324,15 +327,39 @@ impl<S: Sink> Decoder<'_, S> {
     /// Whether the fiber whose outermost call has ended where the new one is goes on with that, by
     /// the code of the function that makes both, if one has. `None` where that does not tell.
     fn goes_on(&self, context: usize, new: &Entered) -> Option<bool> {
+        self.goes_on_there(self.ended_at(context, new.sp)?, new)
+    }
+
+    /// The fiber whose outermost call has ended where this is.
+    fn ended_at(&self, context: usize, sp: u64) -> Option<u32> {
         let is_there = |stack: &u32| {
             let state = self.running.stack(*stack);
             let ended = state.owner.is_none() && state.frames.is_empty();
-            ended && state.base.abs_diff(new.sp) < BASE
+            ended && state.base.abs_diff(sp) < BASE
         };
         let current = self.running.thread(context).current.filter(is_there);
         let resting = self.running.stacks().resting();
-        let there = current.or_else(|| resting.empty_near(new.sp, BASE).filter(is_there))?;
-        self.goes_on_there(there, new)
+        current.or_else(|| resting.empty_near(sp, BASE).filter(is_there))
+    }
+
+    /// Whether the new call, which is taken for a fiber's first, may be the next of the one whose
+    /// outermost call has ended there: to a function that was never seen to begin a fiber on a new
+    /// stack, and from the same place. What that place calls, without a hook, may have several
+    /// recorded functions inlined, or end by a jump to one; it may also have made the call before
+    /// itself. Then that other is doubted, too.
+    fn may_go_on(&mut self, context: usize, new: &Entered) -> bool {
+        let Some(ended) = self.ended_at(context, new.sp) else {
+            return false;
+        };
+        let before = self.running.stack(ended).root_site;
+        let holder = self.sites.holder(before, new.time);
+        let inlines = holder.is_some_and(|function| self.sites.calls_hooks(function));
+        let perhaps =
+            (before == new.caller || inlines) && !self.evidence.was_fresh(new.caller, new.function);
+        if perhaps {
+            self.running.doubt(ended, Doubts::START);
+        }
+        perhaps
     }
 
     /// The same, of the fiber on this stack.
@@ -346,6 +373,13 @@ impl<S: Sink> Decoder<'_, S> {
         let goes_on = (order.begins != order.follows).then_some(order.follows)?;
         // One function makes all its calls near each other.
         (!goes_on || state.base.abs_diff(new.sp) < BASE).then_some(goes_on)
+    }
+
+    /// Whether the function that made the outermost call on this stack, which has ended, may have
+    /// jumped to that of the new call at its own end. Others may begin from there.
+    fn may_have_jumped(&self, stack: u32, new: &Entered) -> bool {
+        let before = self.running.stack(stack).root_site;
+        !self.is_part() && self.sites.may_jump_on(before, new.function, new.time)
     }
 
     /// The fiber whose outermost call has ended, and whose code calls once more: from the same
@@ -377,8 +411,10 @@ impl<S: Sink> Decoder<'_, S> {
             if instrumented && state.begun_before && self.is_part() {
                 return true;
             }
-            if let Some(goes_on) = self.goes_on_there(*stack, new) {
-                return goes_on;
+            match self.goes_on_there(*stack, new) {
+                Some(goes_on) => return goes_on,
+                None if self.may_have_jumped(*stack, new) => return true,
+                None => {}
             }
             let likely = same || again || new.sp > state.base;
             let mut all = asked.get();
