@@ -192,7 +192,7 @@ fn facts(
 }
 
 /// The registers that a function keeps for its caller.
-const KEPT: [Register; 6] = [
+pub(crate) const KEPT: [Register; 6] = [
     Register::RBP,
     Register::RBX,
     Register::R12,

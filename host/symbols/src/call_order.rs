@@ -1,10 +1,9 @@
 //! In which order a function can make its calls: by its code.
 
 use crate::coroutines::cfa::Table;
-use crate::enter_calls::returns_of;
+use crate::enter_calls::{code_of, returns_of};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 use object::read::elf::ElfFile64;
-use object::{Object, ObjectSection, SectionKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -165,21 +164,6 @@ impl CallOrders {
             facts
         })
     }
-}
-
-fn code_of<'a>(
-    file: &ElfFile64<'a, object::LittleEndian>,
-    function: &Range<u64>,
-) -> Option<&'a [u8]> {
-    file.sections().find_map(|section| {
-        let first = function.start.checked_sub(section.address())?;
-        let last = function.end.checked_sub(section.address())?;
-        if section.kind() != SectionKind::Text {
-            return None;
-        }
-        let code: &'a [u8] = section.data().ok()?;
-        code.get(first as usize..last as usize)
-    })
 }
 
 /// Adds the facts of one function.

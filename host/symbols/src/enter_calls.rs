@@ -3,6 +3,7 @@
 //! that begins by a call of `__fentry__` tells of each of its calls.
 
 use crate::SymbolTable;
+use crate::call_frames::KEPT;
 use crate::tail_jumps::{CALL, relative};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use object::read::elf::ElfFile64;
@@ -139,13 +140,21 @@ fn named(bytes: &[u8], function: &Range<u64>) -> HashMap<u64, u64> {
     let Ok(file) = ElfFile64::<object::LittleEndian>::parse(bytes) else {
         return HashMap::new();
     };
-    let code = file.sections().find_map(|section| {
-        let first = usize::try_from(function.start.checked_sub(section.address())?).ok()?;
-        let length = usize::try_from(function.end - function.start).ok()?;
-        let is_code = section.kind() == SectionKind::Text;
-        is_code.then(|| section.data().ok()?.get(first..first.checked_add(length)?))?
-    });
+    let code = code_of(&file, function);
     code.map_or_else(HashMap::new, |code| arguments(code, function.start))
+}
+
+/// The code in this range of the file's own address space.
+pub(crate) fn code_of<'a, E: object::Endian>(
+    file: &ElfFile64<'a, E>,
+    range: &Range<u64>,
+) -> Option<&'a [u8]> {
+    file.sections().find_map(|section| {
+        let first = usize::try_from(range.start.checked_sub(section.address())?).ok()?;
+        let last = usize::try_from(range.end.checked_sub(section.address())?).ok()?;
+        let is_code = section.kind() == SectionKind::Text;
+        is_code.then(|| section.data().ok()?.get(first..last))?
+    })
 }
 
 /// The addresses that `rdi` has at the calls in this code, as far as the code alone tells: from
@@ -202,16 +211,6 @@ fn arguments(code: &[u8], start: u64) -> HashMap<u64, u64> {
     }
     found
 }
-
-/// The registers that a function keeps for its caller.
-const KEPT: [Register; 6] = [
-    Register::RBX,
-    Register::RBP,
-    Register::R12,
-    Register::R13,
-    Register::R14,
-    Register::R15,
-];
 
 /// The calls of a hook in an ELF file, with the addresses that they return to, in order: directly,
 /// by its slot of the global offset table or by way of the procedure linkage table. `own`: where
