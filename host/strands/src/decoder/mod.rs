@@ -10,6 +10,8 @@ mod enter;
 mod jump;
 mod leave;
 mod uninstrumented;
+mod used_again;
+mod within;
 
 use crate::Doubts;
 use crate::Unresolved;
