@@ -252,6 +252,9 @@ impl Open {
             return Some(body);
         }
         let holder = sites.holder(new.caller, new.time);
+        if holder.is_none_or(|function| !sites.was_entered(function)) {
+            self.leave_in_frame(thread, sites, sink, new);
+        }
         // Without a symbol, the site may be in code behind the function that has no hooks.
         let caller = holder.filter(|&function| sites.has_symbol(function))?;
         let entered = sites.was_entered(caller);
@@ -280,6 +283,25 @@ impl Open {
             sites.note(site(new, above, caller, callee));
         }
         Some(callee)
+    }
+
+    /// Ends what is open where uninstrumented code has its frame that makes the new call.
+    fn leave_in_frame(
+        &mut self,
+        thread: usize,
+        sites: &Sites<'_>,
+        sink: &mut impl Sink,
+        new: &Entered,
+    ) {
+        let frames = self.stack.open();
+        let lower = |frame: &&Frame| frame.sp.0 < new.sp;
+        let in_frame = |frame: &&Frame| sites.is_in_frame(new, frame.sp.0);
+        let behind = frames.len() - frames.iter().rev().take_while(lower).count();
+        let around = frames[..behind].iter();
+        let kept = behind - around.rev().take_while(in_frame).count();
+        if kept < behind && self.are_over(kept, sites, new.sp) {
+            self.leave(thread, kept, sink, Nanos(new.time));
+        }
     }
 
     /// Ends what is open where a function that tells of each of its calls makes a new one, and has

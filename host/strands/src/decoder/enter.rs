@@ -467,7 +467,7 @@ impl<S: Sink> Decoder<'_, S> {
     pub fn enclosing(&self, stack: u32, new: &Entered, way: u8) -> usize {
         let frames = &self.running.stack(stack).frames;
         let around = |frame: &&Frame| {
-            frame.sp > new.sp
+            (frame.sp > new.sp && !self.sites.is_in_frame(new, frame.sp))
                 || (frame.is(Frame::HANDLER) && frame.sp.abs_diff(new.sp) > REACH)
                 || (frame.sp == new.sp && way == 0 && !frame.is(Frame::ENTRY) && {
                     frame.caller == new.caller && frame.function != new.function

@@ -202,3 +202,26 @@ fn a_recursion_that_an_exception_leaves_is_doubted_if_its_frames_are_not_known()
     let decoded = after_an_exception(false, "", (0x10, 0x40, 0x10));
     assert_eq!(decoded.unresolved[0].unsure_threads, 1);
 }
+
+#[test]
+fn a_call_is_over_where_uninstrumented_code_has_its_frame_that_makes_the_next() {
+    let site = FIRST + 0x40;
+    for (frame, depth) in [(0x38, 1), (0x40, 0)] {
+        let facts = format!("{:x} {frame:x} call-frame -\n", site - BODY);
+        for by_thread in [false, true] {
+            let decoded = decoded_by(by_thread, &facts, |process| {
+                let mut thread = process.thread(4711, "thread");
+                let sp = OWN + 0x7000;
+                // `pthread_exit` has ended it, and a destructor calls.
+                thread
+                    .stack(OWN, OWN + 0x8000)
+                    .entry(10, WORK + 4, FIRST + 0x20, sp)
+                    .entry(20, LEAF + 4, WORK + 0x20, sp - 0x20)
+                    .entry(30, BODY + 4, site, sp - 0x40)
+                    .leave(40, sp - 0x40);
+                thread.finish().unwrap();
+            });
+            assert_eq!(depths(&decoded), [0, 1, depth], "{frame:x} {by_thread}");
+        }
+    }
+}

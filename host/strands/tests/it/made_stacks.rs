@@ -17,7 +17,7 @@ pub const FIRST: u64 = CODE + 0x200;
 const MAKE: u64 = CODE + 0x300;
 const RUN: u64 = CODE + 0x400;
 pub const STEP: u64 = CODE + 0x500;
-const OWN: u64 = 0x7fff_7000;
+pub const OWN: u64 = 0x7fff_7000;
 /// An array of a function on the thread's own stack.
 const ARRAY: Range<u64> = 0x7fff_3000..0x7fff_6000;
 /// Two stacks side by side.

@@ -2,8 +2,9 @@
 //! makes their outermost calls.
 
 use crate::log::Told;
-use crate::made_stacks::{BODY, FIRST, STACKS, STEP, told_with, written};
+use crate::made_stacks::{BODY, FIRST, OWN, STACKS, STEP, told_with, written};
 use heddle_strands::Kind;
+use heddle_trace_file::Addr;
 
 /// How many fibers there are, and how many of them are not sure, with these facts of the code: a
 /// fiber's outermost call returns if it `ends`, or rests; then there is another call, so far below.
@@ -99,4 +100,25 @@ fn a_tail_called_exit_is_the_innermost_calls_though_its_caller_has_that_stack_po
         .iter()
         .filter(|told| matches!(told, Told::Unmatched(..) | Told::Unsure(_)));
     assert_eq!(unmatched.count(), 0);
+}
+
+#[test]
+fn what_uninstrumented_code_calls_is_not_in_a_call_that_has_its_frame_there() {
+    let of = |frame: &str| {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = written(directory.path(), |thread, next| {
+            // It has ended without an exit, as by `pthread_exit`; and a destructor calls.
+            thread
+                .entry(next(), BODY, FIRST + 0x20, OWN - 0x100)
+                .entry(next(), STEP, FIRST + 0x40, OWN - 0x140)
+                .leave(next(), OWN - 0x140);
+        });
+        let told = told_with(&trace, &format!("240 {frame} call-frame -\n"));
+        let depth = told.iter().find_map(|told| match told {
+            Told::Enter(_, _, _, Addr(STEP), _, depth, _) => Some(*depth),
+            _ => None,
+        });
+        depth.unwrap()
+    };
+    assert_eq!([of("38"), of("40")], [2, 1]);
 }
