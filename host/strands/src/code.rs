@@ -271,9 +271,9 @@ impl Code {
         frames.least(site.0.wrapping_sub(bias), start)
     }
 
-    /// What the function that both calls are in, which calls no hooks, can do between that which
-    /// returns to `before` and that which returns to `site`. `None` where the code does not tell,
-    /// as that of a module without functions that call hooks. O(stretches + bytes of code).
+    /// Whether a function that calls no hooks can make the call that returns to `site` first, and
+    /// next behind the call that returns to `before`. `None` where the code does not tell, as that
+    /// of a module without functions that call hooks. O(stretches + bytes of code).
     pub fn order(
         &self,
         modules: &Modules,
@@ -288,22 +288,19 @@ impl Code {
         orders.order(&function, || code.hooked(), before, site)
     }
 
-    /// Whether the function that the call is in which returns to `before`, and that calls no hooks,
-    /// can jump to that at the address `to` behind it. As [`Code::order`].
-    pub fn may_jump_on(
-        &self,
-        modules: &Modules,
-        (before, to): (Addr, Addr),
-        time: Nanos,
-    ) -> Option<bool> {
-        let (code, orders, function) = self.unhooked(modules, before, time)?;
+    /// Whether a function that calls no hooks can jump to the function at the address `to` behind
+    /// its call that returns to `before`. False where the code does not tell. As [`Code::order`].
+    pub fn may_jump_on(&self, modules: &Modules, (before, to): (Addr, Addr), time: Nanos) -> bool {
+        let Some((code, orders, function)) = self.unhooked(modules, before, time) else {
+            return false;
+        };
         let [before, to] = [before, to].map(|at| at.0.wrapping_sub(code.bias));
         // It was entered behind its beginning where it calls `__fentry__`.
         let to = code.stretch(to).map_or(to, |(stretch, _)| stretch.start);
-        Some(orders.may_jump(&function, || code.hooked(), before, to))
+        orders.may_jump(&function, || code.hooked(), before, to)
     }
 
-    /// The function that a call is in which returns to `site`, if it calls no hooks.
+    /// The function that makes the call which returns to `site`, if it calls no hooks.
     fn unhooked(
         &self,
         modules: &Modules,

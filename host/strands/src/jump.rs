@@ -38,7 +38,7 @@ impl Jump {
             let begin = handler.unwrap_or(0);
             let stretch = &calls[begin..end];
             let Some(first) = stretch.first() else {
-                // None, or the handlers that have been left.
+                // There was no call, or the handlers have been left.
                 return (end < calls.len()).then_some(end);
             };
             if !jumps_off && !self.is_over(first) {
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(kept(&handled(30), 80, false), Some(2));
         assert_eq!(kept(&handled(30), 28, false), Some(3));
         assert_eq!(kept(&handled(30), 95, false), Some(0));
-        // Of what it has interrupted nothing was recorded.
+        // No call was recorded that the handler has interrupted.
         assert_eq!(kept(&handled(300)[2..], 80, true), Some(0));
         assert_eq!(kept(&handled(30)[2..], 80, false), Some(0));
     }

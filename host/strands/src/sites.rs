@@ -303,7 +303,7 @@ impl<'a> Sites<'a> {
             let (site, time) = (Addr(new.caller), Nanos(new.time));
             self.code.least_frame(self.modules, site, time)
         });
-        // With its return address below the other's, or its frame's lower end, it may be inside.
+        // A call that is further below may be inside the other.
         frame.is_some_and(|bytes| new.sp <= sp && sp - new.sp <= bytes)
     }
 
@@ -312,8 +312,7 @@ impl<'a> Sites<'a> {
         let mut known = self.jumps.borrow_mut();
         *known.entry((before, to)).or_insert_with(|| {
             let places = (Addr(before), Addr(to));
-            let may_jump = self.code.may_jump_on(self.modules, places, Nanos(time));
-            may_jump == Some(true)
+            self.code.may_jump_on(self.modules, places, Nanos(time))
         })
     }
 

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// What a function can do between two of its calls that are recorded: it calls no hooks itself, and
-/// records of its calls are those that the functions make which it calls.
+/// Where one of two calls can stand in the order of a function's calls. The function calls no hooks
+/// itself; the functions do that it calls, so that their calls are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     /// The second call can be the function's first.
@@ -37,8 +37,8 @@ struct Places {
     returning_twice: BTreeSet<u64>,
 }
 
-/// What a packed trace carries of the order of calls, by return addresses in the file's own address
-/// space.
+/// The facts of the order of calls that a packed trace carries, by return addresses in the file's
+/// own address space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// Whether a call can be its function's first.
@@ -81,11 +81,11 @@ impl CallOrders {
         }))
     }
 
-    /// What the function whose code is in `function` can do between the calls that return to
-    /// `before` and to `site`: addresses in the file's own address space. `hooked` are the
-    /// beginnings of functions that call hooks. `None` where the code does not tell: where it
-    /// handles exceptions or calls `setjmp`, or the file is gone or is another now. O(bytes of
-    /// code).
+    /// Whether the function whose code is in `function` can make the call that returns to `site`
+    /// first, and next behind the call that returns to `before`: addresses in the file's own
+    /// address space. `hooked` are the beginnings of functions that call hooks. `None` where the
+    /// code does not tell: where it handles exceptions or calls `setjmp`, or the file is gone or
+    /// is another now. O(bytes of code).
     pub fn order(
         &self,
         function: &Range<u64>,
@@ -185,8 +185,8 @@ fn add(
         let follow = sites.iter().copied().filter(follows);
         facts.follows.extend(follow.map(|other| (site, other)));
         facts.jumps.extend(next.jumps.iter().map(|&to| (site, to)));
-        // What is called without a hook may have several recorded functions inlined, each of which
-        // seems to be called from here.
+        // A function without a hook may have several recorded ones inlined, each of which seems to
+        // be called from here.
         let is_recorded = |it: &&Instruction| {
             it.next_ip() == site
                 && it.flow_control() == FlowControl::Call

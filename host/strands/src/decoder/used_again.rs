@@ -28,10 +28,10 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// Whether the new call, which is taken for a fiber's first, may be the next of the one whose
-    /// outermost call has ended there: to a function that was never seen to begin a fiber on a new
-    /// stack, and from the same place. What that place calls, without a hook, may have several
-    /// recorded functions inlined, or end by a jump to one; it may also have made the call before
-    /// itself. Then that other is doubted, too.
+    /// outermost call has ended there: to a function that was never seen to begin a fiber on a
+    /// new stack, and from the same place. A function without a hook that is called there may
+    /// have several recorded ones inlined, or end by a jump to one; it may also have made the
+    /// call before. Then that other is doubted, too.
     pub(super) fn may_go_on(&mut self, context: usize, new: &Entered) -> bool {
         let Some(ended) = self.ended_at(context, new.sp) else {
             return false;
@@ -148,8 +148,8 @@ impl<S: Sink> Decoder<'_, S> {
         {
             self.running.leave_current(context, new.time);
         }
-        // What a thread ran when it was heard of last may be gone, too: destroyed by uninstrumented
-        // code.
+        // Uninstrumented code may have destroyed the fiber that a thread ran when it was heard of
+        // last.
         for index in 0..self.running.threads() {
             if let Some(stack) = self.running.thread(index).current
                 && self.running.stack(stack).owner.is_none()
