@@ -4,7 +4,7 @@
 use heddle_symbols::{
     CallFrames, CallOrders, CoroutinePart, Distance, EnterCalls, Images, Order, coroutine_part,
 };
-use heddle_trace_file::{Addr, Module, Modules, Nanos, Process};
+use heddle_trace_file::{Addr, Callee, Module, Modules, Nanos, Process};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -402,6 +402,17 @@ impl Code {
     pub fn role(&self, function: u32) -> Role {
         let role = self.roles.get(function as usize);
         role.copied().unwrap_or_default()
+    }
+
+    /// Whether `function` may be one that runs or destroys coroutines. O(stretches).
+    pub fn may_be_part(&self, function: Callee) -> bool {
+        self.modules.iter().flatten().any(|code| {
+            let mut parts = code.stretches.iter().filter(|stretch| {
+                let role = self.role(stretch.function);
+                matches!(role, Role::Part(..))
+            });
+            parts.any(|part| function.may_be(Addr(part.start.wrapping_add(code.bias))))
+        })
     }
 
     /// The number of functions that have numbers, which begin at 0.

@@ -107,6 +107,13 @@ impl<'a> Evidence<'a> {
         self.survey.begun = true;
     }
 
+    /// Whether coroutines' frames are captured, as far as is known.
+    pub fn captures(&self) -> bool {
+        let known = self.known.as_deref();
+        let known = known.is_some_and(|known| known.captures);
+        known || self.answers.expects_captures || self.survey.captures
+    }
+
     /// A call began outside the threads' own stacks.
     pub fn note_other_strand(&mut self) {
         self.survey.begun = true;

@@ -424,9 +424,11 @@ impl Slots {
             let unsure = &mut self.unsure;
             unsure.unsure_coroutines += u64::from(strand.kind == Kind::Coroutine);
             unsure.unsure_threads += u64::from(strand.kind == Kind::Thread);
-            // A thread that is not sure has its own calls all the same. Only where their callers
-            // are doubted are they counted: each may stand below the wrong one.
-            if strand.kind != Kind::Thread || strand.doubts().holds(Doubts::CALLER) {
+            // A thread that is not sure has its own calls all the same. They are counted only where
+            // their callers are doubted, each of which may stand below the wrong one, and where the
+            // first may be a coroutine's.
+            let of_calls = Doubts::CALLER | Doubts::BEGUN_BEFORE;
+            if strand.kind != Kind::Thread || strand.doubts().holds(of_calls) {
                 unsure.unsure_calls += strand.calls;
             }
         }

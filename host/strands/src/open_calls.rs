@@ -1,6 +1,7 @@
 //! The calls that are open on the stacks of a group: they begin and end here. The sink is told of
 //! each.
 
+use crate::Doubts;
 use crate::entered::Entered;
 use crate::instances::{Around, ramp_call};
 use crate::live::GoesOn;
@@ -8,7 +9,7 @@ use crate::sink::{Call, Sink, StrandSpan};
 use crate::stack_map::StackMap;
 use crate::stacks::{Frame, REACH, Stack};
 use crate::strands::Strands;
-use crate::threads::Left;
+use crate::threads::{Left, UNMATCHED};
 use heddle_calls::{End, Loose, Span};
 use heddle_trace_file::{Addr, Callee, Nanos};
 
@@ -46,9 +47,14 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
     }
 
     /// An exit that belongs to no open call.
-    pub fn unmatched(&mut self, context: usize, function: Callee, time: Nanos) {
+    pub fn unmatched(&mut self, context: usize, (function, sp): (Callee, u64), time: Nanos) {
         self.loose.unmatched += 1;
-        let thread = self.map.threads[context].thread;
+        let is_own = self.map.own_stack_at(context, sp).is_some();
+        let state = &mut self.map.threads[context];
+        if is_own && function == Callee::Unknown && state.unmatched.len() < UNMATCHED {
+            state.unmatched.push(sp);
+        }
+        let thread = state.thread;
         let slot = self.map.innermost(context);
         self.strands.unmatched(slot, thread, function, time);
     }
@@ -87,6 +93,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
                 if instance.slot != outer {
                     flags |= Frame::ACTIVATION;
                     depth = 0;
+                    self.doubt_begun_within(context, stack, new.sp);
                     self.activate(context, (instance.slot, instance.goes_on), outer, new);
                 }
                 slot = instance.slot;
@@ -209,6 +216,18 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             });
         }
         true
+    }
+
+    /// An activation begins on `stack` at `sp`. If that is where the thread had an exit without a
+    /// call before, recording began within an activation, too: calls that seem to be the thread's
+    /// were that coroutine's.
+    #[inline]
+    fn doubt_begun_within(&mut self, context: usize, stack: u32, sp: u64) {
+        let thread = &self.map.threads[context];
+        if stack == thread.own && thread.unmatched.contains(&sp) {
+            let slot = self.map.stacks[stack].slot;
+            self.strands.doubt(slot, Doubts::BEGUN_BEFORE);
+        }
     }
 
     /// Begins an activation of the coroutine in `slot`.

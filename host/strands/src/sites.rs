@@ -5,10 +5,10 @@
 //! just as far above the new one as it was before, the new one lies within its frame, and belongs
 //! to it.
 
-use crate::code::Code;
+use crate::code::{Code, Role};
 use crate::entered::Entered;
 use heddle_symbols::{Distance, Order};
-use heddle_trace_file::{Addr, Modules, Nanos, Way};
+use heddle_trace_file::{Addr, Callee, Modules, Nanos, Way};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -339,6 +339,18 @@ impl<'a> Sites<'a> {
                 .telling
                 .entry(function)
                 .or_insert_with(|| code.tells_its_calls(function))
+    }
+
+    /// Whether the function runs or destroys coroutines, and calls hooks: a call of it is open
+    /// while it makes others, or was not recorded.
+    pub fn is_recorded_part(&self, function: u32) -> bool {
+        matches!(self.code.role(function), Role::Part(..)) && self.calls_hooks(function)
+    }
+
+    /// Whether the exit may be that of a function that runs or destroys coroutines, by what it
+    /// tells of that. `-mfentry` tells nothing.
+    pub fn may_be_part(&self, function: Callee) -> bool {
+        function != Callee::Unknown && self.code.may_be_part(function)
     }
 
     /// Whether the function was entered before.

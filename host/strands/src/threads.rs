@@ -47,7 +47,13 @@ pub(crate) struct Context {
     /// The latest stack with open calls, and its strand, that the thread ran before the one that it
     /// runs.
     pub ran_before: Option<(u32, StrandId)>,
+    /// The stack pointers of exits on its own stack that belong to no open call and tell of no
+    /// function: the first [`UNMATCHED`] of them.
+    pub unmatched: Vec<u64>,
 }
+
+/// Exits without a call that are remembered: as many calls as are open where recording begins.
+pub(crate) const UNMATCHED: usize = 1024;
 
 /// An activation that has ended.
 #[derive(Clone, Copy, Debug)]

@@ -145,7 +145,15 @@ impl<S: Sink> Decoder<'_, S> {
                 self.unresolved.exits += 1;
                 self.doubt_current(context, sp);
                 self.announced.run(&mut self.running, context, sp, time.0);
-                self.running.calls.unmatched(context, function, time);
+                if let Some(own) = own
+                    && self.evidence.captures()
+                    && self.sites.may_be_part(function)
+                {
+                    // Recording began within an activation, whose calls seem to be the thread's.
+                    self.running.doubt_strand(own, Doubts::BEGUN_BEFORE);
+                }
+                let left = (function, sp);
+                self.running.calls.unmatched(context, left, time);
             }
         }
         Ok(())

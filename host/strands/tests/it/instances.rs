@@ -1,7 +1,7 @@
 //! Instances of coroutines whose frames come from elsewhere than what was seen to be allocated.
 
 use crate::log::{Log, Told};
-use heddle_strands::{Analysis, Kind};
+use heddle_strands::{Analysis, Decoded, Kind};
 use heddle_symbols::Images;
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{ModuleSymbols, Trace};
@@ -11,6 +11,7 @@ const CODE: u64 = 0x40_0000;
 const MAIN: u64 = CODE;
 const RAMP: u64 = CODE + 0x100;
 const BODY: u64 = CODE + 0x200;
+const LEAF: u64 = CODE + 0x300;
 const OWN: u64 = 0x7fff_7000;
 const MEMORY: u64 = 0x6000_0010;
 
@@ -44,21 +45,25 @@ fn run(thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64, frame: u64, fro
         .leave(next(), sp);
 }
 
-/// A coroutine, as its number, its maker's, the number of its calls, and whether it is sure.
-type Instance = (u64, Option<u64>, u64, bool);
-
-fn instances(trace: &Trace) -> Vec<Instance> {
+fn decoded(trace: &Trace) -> Decoded<Log> {
     let text = "symtab 1\n0 100 local main\n100 100 local _Z4workv\n\
-                200 100 local _Z4workPZ4workvE14_Z4workv.Frame.actor\n";
+                200 100 local _Z4workPZ4workvE14_Z4workv.Frame.actor\n300 100 local leaf\n\
+                204 0 enter-call 200\n";
     let symbols = ModuleSymbols {
         path: "/nowhere/app".into(),
         build_id: None,
         text: text.into(),
     };
     let analysis = Analysis::new(trace, &mut Images::packed(&[symbols]));
-    let decoded = analysis.decode(|_| Log::default()).unwrap();
-    let told = decoded.sinks.into_iter().flat_map(|(_, log)| log.0);
-    let told: Vec<Told> = told.collect();
+    analysis.decode(|_| Log::default()).unwrap()
+}
+
+/// A coroutine, as its number, its maker's, the number of its calls, and whether it is sure.
+type Instance = (u64, Option<u64>, u64, bool);
+
+fn instances(trace: &Trace) -> Vec<Instance> {
+    let told = decoded(trace).sinks.into_iter();
+    let told: Vec<Told> = told.flat_map(|(_, log)| log.0).collect();
     let ended = told.iter().filter_map(|ended| match ended {
         Told::Strand("ended", id, Kind::Coroutine, maker, calls, _) => {
             let sure = !told.contains(&Told::Unsure(*id));
@@ -210,4 +215,47 @@ fn instances_at_one_address_are_not_sure_if_other_threads_have_no_times() {
     // The call comes when the first one is over, which lacks it.
     let misplaced = [(3, Some(1), 0, true), (4, Some(1), 1, false)];
     assert_eq!(at_one_address(RUNNER, true), misplaced);
+}
+
+/// How many calls of a thread may be a coroutine's. It begins with a call from `site` and then
+/// `ends` what is around that, and runs another coroutine twice from `main`'s place.
+fn in_doubt(site: u64, ends: impl FnOnce(&mut ThreadWriter)) -> u64 {
+    let directory = tempfile::tempdir().unwrap();
+    let writer = TraceWriter::create(directory.path()).unwrap();
+    let mut process = writer.process(4711, 1, "/nowhere/app").unwrap();
+    process.module(CODE, CODE + 0x1000, CODE, None, "/nowhere/app");
+    let mut thread = process.thread(4711, "app");
+    thread.stack(0x7fff_0000, 0x7fff_8000);
+    let deep = BY_MAIN.1 - 0x80;
+    thread.entry(10, LEAF + 4, site, deep).leave(20, deep);
+    ends(&mut thread);
+    let mut time = 1000;
+    let mut next = || {
+        time += 10;
+        time
+    };
+    run(&mut thread, &mut next, MEMORY, BY_MAIN);
+    run(&mut thread, &mut next, MEMORY, BY_MAIN);
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    let found = decoded(&Trace::open(directory.path()).unwrap()).unresolved[0];
+    assert_eq!(found.unsure_threads > 0, found.unsure_calls > 0);
+    found.unsure_calls
+}
+
+#[test]
+fn a_thread_that_begins_within_a_coroutine_is_not_sure() {
+    const BY_BODY: u64 = BODY + 0x20;
+    let at = BY_MAIN.1;
+    // The coroutine's code has made the call.
+    assert_eq!(in_doubt(BY_BODY, |_| ()), 1);
+    // It has ended: the exit tells of what, or is where the next one begins.
+    let exit = |of: u64| move |thread: &mut ThreadWriter| _ = thread.exit(30, of, 0, at);
+    let leave = |sp: u64| move |thread: &mut ThreadWriter| _ = thread.leave(30, sp);
+    assert_eq!(in_doubt(BY_MAIN.0, exit(BODY)), 1);
+    assert_eq!(in_doubt(BY_MAIN.0, leave(at)), 1);
+    // Or it was another function.
+    assert_eq!(in_doubt(BY_MAIN.0, |_| ()), 0);
+    assert_eq!(in_doubt(BY_MAIN.0, exit(LEAF)), 0);
+    assert_eq!(in_doubt(BY_MAIN.0, leave(at + 0x40)), 0);
 }
