@@ -51,6 +51,8 @@ pub(crate) struct Instances<'a> {
     in_ramps: FxHashMap<RampCall, Addr>,
     /// Coroutines some of whose frames came from elsewhere than what was seen to be allocated.
     made_elsewhere: FxHashSet<u32>,
+    /// Before this time, events are missing: of a thread, or of all for a while.
+    lacking_until: u64,
     /// By thread: the instance that was destroyed there last. The compiler may have made the rest
     /// of a destruction a tail call, which comes after its end, and is the thread's next call
     /// whatever other threads do meanwhile.
@@ -177,6 +179,7 @@ impl<'a> Instances<'a> {
             made: MadeFrames::default(),
             in_ramps: FxHashMap::default(),
             made_elsewhere: FxHashSet::default(),
+            lacking_until: 0,
             destroyed: FxHashMap::default(),
         }
     }
@@ -184,6 +187,11 @@ impl<'a> Instances<'a> {
     /// Frames are captured.
     pub fn expect_captures(&mut self) {
         self.capturing = true;
+    }
+
+    /// Events are missing of before `time`.
+    pub fn lacks_until(&mut self, time: u64) {
+        self.lacking_until = self.lacking_until.max(time);
     }
 
     /// The number of instances whose maker is unknown.
@@ -196,10 +204,13 @@ impl<'a> Instances<'a> {
         self.code.hands_over(function)
     }
 
-    /// Whether a call of this function makes an instance, as far as frames are captured.
+    /// The role of this function, where frames are captured; else none.
     #[inline]
-    pub fn makes(&self, function: u32) -> bool {
-        self.capturing && matches!(self.code.role(function), Role::Ramp(_))
+    pub fn role(&self, function: u32) -> Role {
+        match self.capturing {
+            true => self.code.role(function),
+            false => Role::Plain,
+        }
     }
 
     /// No more events come: instances that were made and never seen again are told of. Slots'
@@ -494,7 +505,13 @@ impl<'a> Instances<'a> {
         };
         let mut elsewhere = false;
         let slot = match same.or(rest) {
-            Some(slot) => slot,
+            Some(slot) => {
+                // It may have been destroyed since, and this be another one.
+                if slots.last(slot) < self.lacking_until {
+                    slots.doubt(slot, Doubts::GAP);
+                }
+                slot
+            }
             None => {
                 if let Some(old) = known {
                     self.replaced(slots, sink, old);
@@ -510,6 +527,9 @@ impl<'a> Instances<'a> {
                 });
                 let function = Addr(new.function);
                 let slot = self.begin(slots, sink, Some(frame), coroutine, &made, function);
+                if made.time < self.lacking_until.min(new.time) {
+                    slots.doubt(slot, Doubts::GAP);
+                }
                 if goes_on == GoesOn::Rested && made.rests_since(new.time) < new.time {
                     slots.rests_since(slot, made.rests_since(new.time));
                     tell_rests(slots, sink, slot);

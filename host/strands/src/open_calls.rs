@@ -2,6 +2,7 @@
 //! each.
 
 use crate::Doubts;
+use crate::code::Role;
 use crate::entered::Entered;
 use crate::instances::{Around, ramp_call};
 use crate::live::GoesOn;
@@ -9,7 +10,7 @@ use crate::sink::{Call, Sink, StrandSpan};
 use crate::stack_map::StackMap;
 use crate::stacks::{Frame, REACH, Stack};
 use crate::strands::Strands;
-use crate::threads::{Left, UNMATCHED};
+use crate::threads::Left;
 use heddle_calls::{End, Loose, Span};
 use heddle_trace_file::{Addr, Callee, Nanos};
 
@@ -47,14 +48,9 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
     }
 
     /// An exit that belongs to no open call.
-    pub fn unmatched(&mut self, context: usize, (function, sp): (Callee, u64), time: Nanos) {
+    pub fn unmatched(&mut self, context: usize, function: Callee, time: Nanos) {
         self.loose.unmatched += 1;
-        let is_own = self.map.own_stack_at(context, sp).is_some();
-        let state = &mut self.map.threads[context];
-        if is_own && function == Callee::Unknown && state.unmatched.len() < UNMATCHED {
-            state.unmatched.push(sp);
-        }
-        let thread = state.thread;
+        let thread = self.map.threads[context].thread;
         let slot = self.map.innermost(context);
         self.strands.unmatched(slot, thread, function, time);
     }
@@ -98,8 +94,13 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
                 }
                 slot = instance.slot;
             }
-        } else if self.strands.makes_instance(callee) {
-            flags |= Frame::RAMP;
+        } else {
+            match self.strands.role(callee) {
+                Role::Plain => {}
+                Role::Ramp(_) => flags |= Frame::RAMP,
+                // Events are missing right before: of whom, its frame would have told.
+                Role::Part(..) => self.strands.doubt(outer, Doubts::BEGUN_BEFORE),
+            }
         }
         if is_told(below) && flags & (Frame::INLINED | Frame::COROUTINE) == 0 {
             self.strands.leaves_at(outer, Addr(new.caller));
@@ -161,7 +162,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         (number, is_inlined): (u32, bool),
         exit: u64,
     ) -> bool {
-        if self.strands.makes_instance(number) {
+        if self.strands.role(number) != Role::Plain {
             return false;
         }
         let state = &mut self.map.stacks[stack];
@@ -224,7 +225,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
     #[inline]
     fn doubt_begun_within(&mut self, context: usize, stack: u32, sp: u64) {
         let thread = &self.map.threads[context];
-        if stack == thread.own && thread.unmatched.contains(&sp) {
+        if stack == thread.own && thread.has_left_at(sp) {
             let slot = self.map.stacks[stack].slot;
             self.strands.doubt(slot, Doubts::BEGUN_BEFORE);
         }

@@ -62,6 +62,11 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.strands.expect_captures();
     }
 
+    /// Events are missing of before `time`: what coroutines did then is not known.
+    pub fn lacks_until(&mut self, time: u64) {
+        self.calls.strands.lacks_until(time);
+    }
+
     /// An event of the thread with this index in its process is taken; gives its index in the
     /// group.
     #[inline]

@@ -347,10 +347,9 @@ impl<'a> Sites<'a> {
         matches!(self.code.role(function), Role::Part(..)) && self.calls_hooks(function)
     }
 
-    /// Whether the exit may be that of a function that runs or destroys coroutines, by what it
-    /// tells of that. `-mfentry` tells nothing.
+    /// See [`Code::may_be_part`].
     pub fn may_be_part(&self, function: Callee) -> bool {
-        function != Callee::Unknown && self.code.may_be_part(function)
+        self.code.may_be_part(function)
     }
 
     /// Whether the function was entered before.

@@ -171,6 +171,11 @@ impl Stack {
             && !self.begins_near(sp)
     }
 
+    /// Whether a coroutine runs on it.
+    pub fn runs_coroutine(&self) -> bool {
+        self.innermost() != self.slot
+    }
+
     /// The slot of the strand that runs on it.
     #[inline]
     pub fn innermost(&self) -> u32 {

@@ -1,6 +1,6 @@
 //! The strands of a group that live, and the sink that is told of them.
 
-use crate::code::Code;
+use crate::code::{Code, Role};
 use crate::entered::Entered;
 use crate::frames::Made;
 use crate::instances::{Around, Instance, Instances, Ramp, RampCall, ramp_call};
@@ -43,6 +43,11 @@ impl<'a, S: Sink> Strands<'a, S> {
     /// Coroutines' frames are captured.
     pub fn expect_captures(&mut self) {
         self.instances.expect_captures();
+    }
+
+    /// See [`Instances::lacks_until`].
+    pub fn lacks_until(&mut self, time: u64) {
+        self.instances.lacks_until(time);
     }
 
     /// The thread with this index in `process`, which has the index `number` in the trace.
@@ -169,11 +174,10 @@ impl<'a, S: Sink> Strands<'a, S> {
         }
     }
 
-    /// Whether a call of this function makes an instance of a coroutine, as far as frames are
-    /// captured.
+    /// The role of this function in a coroutine, where frames are captured; else none.
     #[inline(always)]
-    pub fn makes_instance(&self, function: u32) -> bool {
-        self.instances.makes(function)
+    pub fn role(&self, function: u32) -> Role {
+        self.instances.role(function)
     }
 
     /// The instance that a call with this frame runs or destroys; `None` if the function is no

@@ -47,13 +47,9 @@ pub(crate) struct Context {
     /// The latest stack with open calls, and its strand, that the thread ran before the one that it
     /// runs.
     pub ran_before: Option<(u32, StrandId)>,
-    /// The stack pointers of exits on its own stack that belong to no open call and tell of no
-    /// function: the first [`UNMATCHED`] of them.
-    pub unmatched: Vec<u64>,
+    /// See [`Context::has_left`].
+    unmatched: Vec<u64>,
 }
-
-/// Exits without a call that are remembered: as many calls as are open where recording begins.
-pub(crate) const UNMATCHED: usize = 1024;
 
 /// An activation that has ended.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +64,25 @@ pub(crate) struct Left {
     /// The stack pointer and the caller of its call.
     pub sp: u64,
     pub caller: u64,
+}
+
+impl Context {
+    /// Exits that are remembered: as many calls are hardly ever open where recording begins.
+    const UNMATCHED: usize = 1024;
+
+    /// It had an exit with this stack pointer on its own stack that belongs to no open call and
+    /// tells of no function.
+    pub fn has_left(&mut self, sp: u64) {
+        if self.unmatched.len() < Self::UNMATCHED {
+            self.unmatched.push(sp);
+        }
+    }
+
+    /// Whether it had one with this stack pointer.
+    #[inline]
+    pub fn has_left_at(&self, sp: u64) -> bool {
+        self.unmatched.contains(&sp)
+    }
 }
 
 /// The group's threads, by their index in the group.

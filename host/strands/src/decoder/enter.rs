@@ -272,11 +272,12 @@ impl<S: Sink> Decoder<'_, S> {
             None if self.alone => return Err(NotAlone),
             None => self.elsewhere(context, new, callee, holder, instrumented.is_some()),
         };
-        if self.evidence.captures()
-            && holder.is_some_and(|function| self.sites.is_recorded_part(function))
-        {
-            // Recording began within an activation, whose calls seem to be the stack's strand's.
-            self.running.doubt_strand(stack, Doubts::BEGUN_BEFORE);
+        if self.evidence.captures() && !self.running.stack(stack).runs_coroutine() {
+            let is_part = holder.is_some_and(|function| self.sites.is_recorded_part(function));
+            if is_part {
+                // Recording began within an activation, whose calls seem to be the other's.
+                self.running.doubt_strand(stack, Doubts::BEGUN_BEFORE);
+            }
         }
         let mut flags = way;
         if is_recorded && self.running.stack(stack).top().is_some() {

@@ -147,16 +147,34 @@ impl<S: Sink> Decoder<'_, S> {
                 self.announced.run(&mut self.running, context, sp, time.0);
                 if let Some(own) = own
                     && self.evidence.captures()
-                    && self.sites.may_be_part(function)
+                    && self.is_around_all(context, own, sp)
                 {
-                    // Recording began within an activation, whose calls seem to be the thread's.
-                    self.running.doubt_strand(own, Doubts::BEGUN_BEFORE);
+                    self.begun_within(context, own, (function, sp));
                 }
-                let left = (function, sp);
-                self.running.calls.unmatched(context, left, time);
+                self.running.calls.unmatched(context, function, time);
             }
         }
         Ok(())
+    }
+
+    /// Whether no call is open on `own` around `sp` that was seen since events of the thread were
+    /// missing last. At -O2 a coroutine that hands over may call the hook of its exit twice, within
+    /// other calls.
+    fn is_around_all(&self, context: usize, own: u32, sp: u64) -> bool {
+        let gaps = self.running.thread(context).gaps;
+        let mut frames = self.running.stack(own).frames.iter();
+        frames.all(|frame| frame.sp < sp || frame.gaps != gaps)
+    }
+
+    /// The thread had an exit on its own stack with `sp`, without a call. If it is a coroutine's,
+    /// recording began within its activation, whose calls seem to be the thread's. Where it tells
+    /// of no function, an activation that begins there later tells.
+    fn begun_within(&mut self, context: usize, own: u32, (function, sp): (Callee, u64)) {
+        if function == Callee::Unknown {
+            self.running.calls.map.threads[context].has_left(sp);
+        } else if self.sites.may_be_part(function) {
+            self.running.doubt_strand(own, Doubts::BEGUN_BEFORE);
+        }
     }
 
     /// The calls on `stack`, a thread's own or one within that, above the first `count` are taken

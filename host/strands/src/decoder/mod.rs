@@ -79,6 +79,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
         let threads_of = threads.iter().map(|&thread| &process.threads()[thread]);
         let complete_from = threads_of.filter_map(|thread| thread.complete_from());
         let complete_from = complete_from.max().map_or(0, |time| time.0);
+        running.lacks_until(complete_from);
         Decoder {
             running,
             sites: Sites::new(code, process.modules()),
@@ -231,6 +232,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 self.part = true;
                 self.latest_gap = event.time.0;
                 self.running.doubt_living(Doubts::GAP);
+                self.running.lacks_until(event.time.0);
             }
             match event.kind {
                 EventKind::Making { by: Some(by), .. } => self.making(context, event, by.0),

@@ -4,7 +4,7 @@ use crate::log::{Log, Told};
 use heddle_strands::{Analysis, Decoded, Kind};
 use heddle_symbols::Images;
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
-use heddle_trace_file::{ModuleSymbols, Trace};
+use heddle_trace_file::{ModuleSymbols, Trace, Why};
 use std::path::Path;
 
 const CODE: u64 = 0x40_0000;
@@ -217,6 +217,36 @@ fn instances_at_one_address_are_not_sure_if_other_threads_have_no_times() {
     assert_eq!(at_one_address(RUNNER, true), misplaced);
 }
 
+#[test]
+fn an_instance_from_before_a_gap_may_be_another_behind_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        for frame in [MEMORY, MEMORY + 0x100] {
+            run(thread, next, frame, BY_MAIN);
+        }
+        thread.gap(next(), Why::Paused, None);
+        for frame in [MEMORY, MEMORY + 0x200] {
+            run(thread, next, frame, BY_MAIN);
+            run(thread, next, frame, BY_MAIN);
+        }
+    });
+    let all = [(2, None, 3, false), (3, None, 1, true), (4, None, 2, true)];
+    assert_eq!(instances(&trace), all);
+}
+
+#[test]
+fn a_maker_from_before_a_gap_may_have_made_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        thread
+            .entry(next(), RAMP + 4, BY_MAIN.0, BY_MAIN.1)
+            .leave(next(), BY_MAIN.1)
+            .gap(next(), Why::Paused, None);
+        run(thread, next, MEMORY, BY_MAIN);
+    });
+    assert_eq!(instances(&trace), [(2, Some(1), 1, false)]);
+}
+
 /// How many calls of a thread may be a coroutine's. It begins with a call from `site` and then
 /// `ends` what is around that, and runs another coroutine twice from `main`'s place.
 fn in_doubt(site: u64, ends: impl FnOnce(&mut ThreadWriter)) -> u64 {
@@ -254,6 +284,15 @@ fn a_thread_that_begins_within_a_coroutine_is_not_sure() {
     let leave = |sp: u64| move |thread: &mut ThreadWriter| _ = thread.leave(30, sp);
     assert_eq!(in_doubt(BY_MAIN.0, exit(BODY)), 1);
     assert_eq!(in_doubt(BY_MAIN.0, leave(at)), 1);
+    // Its call is seen, and the frame was told of before.
+    let begins = |thread: &mut ThreadWriter| {
+        thread
+            .entry(30, BODY + 4, BY_MAIN.0, at)
+            .entry(40, LEAF + 4, BY_BODY, at - 0x80)
+            .leave(50, at - 0x80)
+            .leave(60, at);
+    };
+    assert_eq!(in_doubt(BY_MAIN.0, begins), 3);
     // Or it was another function.
     assert_eq!(in_doubt(BY_MAIN.0, |_| ()), 0);
     assert_eq!(in_doubt(BY_MAIN.0, exit(LEAF)), 0);
