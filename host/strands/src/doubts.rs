@@ -4,7 +4,7 @@ use std::ops::{BitOr, BitOrAssign};
 
 /// The reasons to doubt that a strand is one strand, and has all its calls and no other's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Doubts(u8);
+pub struct Doubts(u16);
 
 impl Doubts {
     /// No reason.
@@ -32,9 +32,28 @@ impl Doubts {
     /// The program itself has said who runs: then nothing else matters, but that fibers share a
     /// stack, or what the filters of a recording have left out.
     pub(crate) const ANNOUNCED: Doubts = Doubts(128);
+    /// No symbol says whose the function is that was taken for its body: it may be no coroutine's.
+    /// Then there is no such instance, and its calls are those of the strand that ran it.
+    pub const NO_SYMBOL: Doubts = Doubts(256);
+
+    /// Every reason by itself, and that it was announced.
+    #[cfg(test)]
+    pub(crate) const ALL: [Doubts; Self::WORDS.len() + 1] = {
+        let mut all = [Doubts::ANNOUNCED; Self::WORDS.len() + 1];
+        let mut index = 0;
+        while index < Self::WORDS.len() {
+            all[index] = Self::WORDS[index].0;
+            index += 1;
+        }
+        all
+    };
 
     /// The reasons, each with its words, the weightiest first.
-    const WORDS: [(Doubts, &'static str); 7] = [
+    const WORDS: [(Doubts, &'static str); 8] = [
+        (
+            Doubts::NO_SYMBOL,
+            "its function has no symbol, and may be no coroutine's",
+        ),
         (
             Doubts::FILTERED,
             "the recording was filtered, and lacks calls that tell",
@@ -66,6 +85,18 @@ impl Doubts {
     pub fn is_none(self) -> bool {
         let weighty = Doubts::FILTERED | Doubts::SHARED;
         self.0 == 0 || (self.holds(Doubts::ANNOUNCED) && !self.holds(weighty))
+    }
+
+    /// The reasons as bits, of which the highest two are 0.
+    #[inline]
+    pub(crate) fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// The reasons that were given as bits.
+    #[inline]
+    pub(crate) fn of_bits(bits: u16) -> Self {
+        Doubts(bits)
     }
 
     /// Whether this reason is among them.

@@ -350,15 +350,19 @@ impl<'a> Instances<'a> {
         function: Addr,
     ) -> u32 {
         self.orphans += u64::from(made.maker.is_none());
+        let mut doubts = Doubts::NONE;
+        if coroutine & NAMELESS != 0 {
+            doubts |= Doubts::NO_SYMBOL;
+        }
+        if frame.is_some_and(|frame| self.shared.holds(frame.address())) {
+            doubts |= Doubts::SHARED;
+        }
         let begun = Begun {
             coroutine,
             parent: made.maker,
             frame: frame.map(CoroutineFrame::address),
             entry: function,
-            doubts: match frame.is_some_and(|frame| self.shared.holds(frame.address())) {
-                true => Doubts::SHARED,
-                false => Doubts::NONE,
-            },
+            doubts,
         };
         let slot = slots.add(Kind::Coroutine, made.thread(), Nanos(made.time), begun);
         tell_born(slots, sink, slot);

@@ -45,6 +45,7 @@ mod frames;
 mod inherited;
 mod instances;
 mod jump;
+mod kind_and_doubts;
 mod list;
 mod live;
 mod lost;

@@ -1,6 +1,6 @@
 //! A list of strands that have ended, in few bytes each: there may be millions.
 
-use crate::doubts::Doubts;
+use crate::kind_and_doubts::KindAndDoubts;
 use crate::short::Short;
 use crate::strand::{Kind, NEVER, Strand, StrandId};
 use heddle_trace_file::{Addr, Nanos};
@@ -45,8 +45,7 @@ struct Record {
     resume_index: u16,
     process: u8,
     threads: u8,
-    kind: Kind,
-    doubts: Doubts,
+    kind: KindAndDoubts,
 }
 
 // A million may be listed at once.
@@ -162,7 +161,7 @@ impl StrandList {
         mut change: impl FnMut(&mut Strand) -> bool,
     ) {
         for index in 0..self.len() {
-            if !kinds(self.records[index].kind) {
+            if !kinds(self.records[index].kind.kind()) {
                 continue;
             }
             let mut strand = self.get(index);
@@ -238,8 +237,7 @@ impl StrandList {
             resume_index: 0,
             process: 0,
             threads: 0,
-            kind: strand.kind,
-            doubts: strand.doubts,
+            kind: KindAndDoubts::new(strand.kind, strand.doubts),
         }
     }
 
@@ -311,8 +309,7 @@ impl StrandList {
             resume_index,
             process: u8::try_from(id.process()).ok()?,
             threads: u8::try_from(threads).ok()?,
-            kind,
-            doubts,
+            kind: KindAndDoubts::new(kind, doubts),
         })
     }
 
@@ -358,8 +355,8 @@ impl StrandList {
             threads: record.threads.into(),
             slot: 0,
             resume_index: record.resume_index,
-            kind: record.kind,
-            doubts: record.doubts,
+            kind: record.kind.kind(),
+            doubts: record.kind.doubts(),
         }
     }
 }
@@ -385,7 +382,7 @@ mod tests {
         strand.begins_with(Addr(0x5555_0000 + number as u64 % 3));
         strand.leaves_at(Addr(0x5555_1000 + number as u64 % 5));
         strand.is_left_behind(Some(4));
-        strand.doubt(Doubts::GAP);
+        strand.doubt(crate::Doubts::GAP);
         strand
     }
 

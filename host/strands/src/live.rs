@@ -10,6 +10,7 @@ mod often;
 mod packing;
 mod whole;
 
+use crate::kind_and_doubts::KindAndDoubts;
 use crate::short::Short;
 use crate::sink::Sink;
 use crate::strand::{NO_INDEX, Words};
@@ -48,8 +49,7 @@ struct Live {
     on: u16,
     /// Open activations of a coroutine: more than one where it is destroyed from inside.
     open: u8,
-    kind: Kind,
-    doubts: Doubts,
+    kind: KindAndDoubts,
     state: u8,
 }
 
@@ -227,8 +227,7 @@ impl Slots {
             thread: u16::try_from(thread).ok().filter(|&at| at != NOWHERE)?,
             on: NOWHERE,
             open: 0,
-            kind,
-            doubts: begun.doubts,
+            kind: KindAndDoubts::new(kind, begun.doubts),
             state: 0,
         })
     }

@@ -30,6 +30,7 @@ const STRANDS: Layers = &[
         "short",
     ],
     &["strand", "unresolved"],
+    &["kind_and_doubts"],
     &[
         "code",
         "entered",

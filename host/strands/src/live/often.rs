@@ -105,7 +105,7 @@ impl Slots {
     /// that is not known was not by the next one.
     #[inline]
     pub fn goes_on_by(&mut self, slot: u32, by: StrandId) {
-        let is_first = match self.at(slot).kind {
+        let is_first = match self.at(slot).kind.kind() {
             // It runs from its beginning on.
             Kind::Thread => false,
             Kind::Fiber => !self.ran_before(slot),
@@ -227,7 +227,7 @@ impl Slots {
     pub fn doubt(&mut self, slot: u32, reasons: Doubts) {
         let live = self.at_mut(slot);
         match live.state & WHOLE {
-            0 => live.doubts |= reasons,
+            0 => live.kind.doubt(reasons),
             _ => self.change(slot, |whole| whole.strand.doubt(reasons)),
         }
     }
@@ -239,7 +239,7 @@ impl Slots {
     #[inline]
     pub fn address(&self, slot: u32) -> Addr {
         let live = self.at(slot);
-        match (live.state & WHOLE, live.kind) {
+        match (live.state & WHOLE, live.kind.kind()) {
             (0, Kind::Coroutine) => Addr(live.frame.get()),
             (0, _) => Addr(0),
             _ => self.whole_at(slot).strand.frame.unwrap_or(Addr(0)),
@@ -315,7 +315,7 @@ impl Slots {
     pub fn doubt_instances(&mut self, coroutine: u32, time: u64) {
         for slot in self.taken_slots().collect::<Vec<u32>>() {
             let live = self.at(slot);
-            if live.kind == Kind::Coroutine
+            if live.kind.kind() == Kind::Coroutine
                 && live.state & ELSEWHERE != 0
                 && self.coroutine(slot) == coroutine
                 && self.resume_index(slot).is_none()

@@ -1,6 +1,7 @@
 //! Whole strands to few bytes, and back.
 
 use super::{Live, NOWHERE, Slots, WHOLE, WORDY, Whole};
+use crate::kind_and_doubts::KindAndDoubts;
 use crate::short::Short;
 use crate::strand::{NEVER, NO_INDEX};
 use crate::{Doubts, Kind, Strand, StrandId};
@@ -76,8 +77,7 @@ impl Slots {
             thread: thread(strand.thread)?,
             on: on.map_or(Some(NOWHERE), thread)?,
             open: u8::try_from(open).ok()?,
-            kind: strand.kind,
-            doubts: strand.doubts,
+            kind: KindAndDoubts::new(strand.kind, strand.doubts),
             state,
         })
     }
@@ -86,7 +86,7 @@ impl Slots {
     #[cold]
     #[inline(never)]
     fn kept_whole(&mut self, slot: u32, whole: Whole, state: u8) -> Live {
-        let kind = whole.strand.kind;
+        let kind = KindAndDoubts::new(whole.strand.kind, Doubts::NONE);
         self.whole.insert(slot, Box::new(whole));
         Live {
             number: 0,
@@ -107,7 +107,6 @@ impl Slots {
             on: NOWHERE,
             open: 0,
             kind,
-            doubts: Doubts::NONE,
             state: state | WHOLE,
         }
     }
@@ -127,7 +126,7 @@ impl Slots {
     pub(super) fn strand_of(&self, slot: u32, live: &Live) -> Strand {
         let other = |number: u32| (number != 0).then(|| self.numbered(number));
         let frame = live.frame.get();
-        let (frame, died) = match live.kind {
+        let (frame, died) = match live.kind.kind() {
             Kind::Coroutine => (Some(Addr(frame)).filter(|_| frame != 0), NEVER),
             _ if frame == 0 => (None, NEVER),
             _ => (None, frame),
@@ -153,8 +152,8 @@ impl Slots {
             threads: u32::from(live.on != NOWHERE),
             slot,
             resume_index: live.resume_index,
-            kind: live.kind,
-            doubts: live.doubts,
+            kind: live.kind.kind(),
+            doubts: live.kind.doubts(),
         }
     }
 }

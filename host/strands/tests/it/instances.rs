@@ -45,10 +45,11 @@ fn run(thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64, frame: u64, fro
         .leave(next(), sp);
 }
 
-fn decoded(trace: &Trace) -> Decoded<Log> {
-    let text = "symtab 1\n0 100 local main\n100 100 local _Z4workv\n\
-                200 100 local _Z4workPZ4workvE14_Z4workv.Frame.actor\n300 100 local leaf\n\
-                204 0 enter-call 200\n";
+const SYMBOLS: &str = "symtab 1\n0 100 local main\n100 100 local _Z4workv\n\
+                       200 100 local _Z4workPZ4workvE14_Z4workv.Frame.actor\n\
+                       300 100 local leaf\n204 0 enter-call 200\n";
+
+fn decoded(trace: &Trace, text: &str) -> Decoded<Log> {
     let symbols = ModuleSymbols {
         path: "/nowhere/app".into(),
         build_id: None,
@@ -62,7 +63,12 @@ fn decoded(trace: &Trace) -> Decoded<Log> {
 type Instance = (u64, Option<u64>, u64, bool);
 
 fn instances(trace: &Trace) -> Vec<Instance> {
-    let told = decoded(trace).sinks.into_iter();
+    instances_by(trace, SYMBOLS)
+}
+
+/// The instances, as far as these symbols tell.
+fn instances_by(trace: &Trace, text: &str) -> Vec<Instance> {
+    let told = decoded(trace, text).sinks.into_iter();
     let told: Vec<Told> = told.flat_map(|(_, log)| log.0).collect();
     let ended = told.iter().filter_map(|ended| match ended {
         Told::Strand("ended", id, Kind::Coroutine, maker, calls, _) => {
@@ -149,6 +155,20 @@ fn an_instance_that_may_be_several_is_not_sure() {
     // The index tells that it was the same one that went on.
     all[0].3 = true;
     assert_eq!(at_one_place(4, Some(4)), all);
+}
+
+#[test]
+fn what_may_be_no_instance_for_want_of_symbols_is_not_sure() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        run(thread, next, MEMORY, BY_MAIN);
+        run(thread, next, MEMORY, BY_MAIN);
+    });
+    let by = |text| instances_by(&trace, text);
+    assert_eq!(by(SYMBOLS), [(2, None, 2, true)]);
+    assert_eq!(by("symtab 0\n"), [(2, None, 2, false)]);
+    // The body's function has a symbol, which is no coroutine's.
+    assert_eq!(by("symtab 1\n200 100 local plain\n"), []);
 }
 
 const MAKER: u32 = 4711;
@@ -268,7 +288,8 @@ fn in_doubt(site: u64, ends: impl FnOnce(&mut ThreadWriter)) -> u64 {
     run(&mut thread, &mut next, MEMORY, BY_MAIN);
     thread.finish().unwrap();
     process.finish().unwrap();
-    let found = decoded(&Trace::open(directory.path()).unwrap()).unresolved[0];
+    let trace = Trace::open(directory.path()).unwrap();
+    let found = decoded(&trace, SYMBOLS).unresolved[0];
     assert_eq!(found.unsure_threads > 0, found.unsure_calls > 0);
     found.unsure_calls
 }
