@@ -29,6 +29,7 @@ pub fn read(input: &[u8]) {
         bias: BIAS,
         build_id: table.build_id().map(str::to_owned),
         loaded: Nanos(0),
+        loaded_at: None,
         unloaded: None,
     };
     let mut images = Images::new();

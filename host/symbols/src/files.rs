@@ -2,9 +2,11 @@
 //! aside.
 
 use crate::SymbolTable;
+use heddle_trace_file::Nanos;
 use memmap2::Mmap;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The bytes of the file at `path`. Parse them at once and copy what you need: if another process
@@ -21,6 +23,19 @@ pub fn map(path: &Path) -> io::Result<Mmap> {
 /// Reads the symbols of the file at `path`.
 pub fn load(path: &Path) -> io::Result<SymbolTable> {
     SymbolTable::parse(&map(path)?).map_err(io::Error::other)
+}
+
+/// Whether the file at `path` may be another since this time, in ns since 1970: since its inode
+/// changed last, its bytes have been the same, and it has been where it is. False where either time
+/// is not known.
+pub fn has_changed_since(path: &Path, time: Option<Nanos>) -> bool {
+    let changed = path
+        .metadata()
+        .map(|data| i128::from(data.ctime()) * 1_000_000_000 + i128::from(data.ctime_nsec()));
+    let (Ok(changed), Some(time)) = (changed, time) else {
+        return false;
+    };
+    changed > i128::from(time.0)
 }
 
 /// The separate debug file of `table`, read from `path`, and where it is; only one whose build id
@@ -69,4 +84,30 @@ fn candidates(path: &Path, table: &SymbolTable) -> Vec<PathBuf> {
     }
     candidates.retain(|candidate| candidate.is_file());
     candidates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_the_same_since_its_inode_changed_last() {
+        let directory = tempfile::tempdir().unwrap();
+        let [path, moved] = ["program", "moved"].map(|name| directory.path().join(name));
+        std::fs::write(&path, "text").unwrap();
+        let changed = |path: &Path| {
+            let data = path.metadata().unwrap();
+            (data.ctime() * 1_000_000_000 + data.ctime_nsec()) as u64
+        };
+        let written = changed(&path);
+        assert!(has_changed_since(&path, Some(Nanos(written - 1))));
+        assert!(!has_changed_since(&path, Some(Nanos(written))));
+        assert!(!has_changed_since(&path, None));
+        // A file that is put there by a move keeps the time at which its bytes were written.
+        while changed(&path) == written {
+            std::fs::rename(&path, &moved).unwrap();
+            std::fs::rename(&moved, &path).unwrap();
+        }
+        assert!(has_changed_since(&path, Some(Nanos(written))));
+    }
 }

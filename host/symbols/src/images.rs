@@ -35,6 +35,11 @@ pub enum Warning {
         /// The one that is there now, if it has any.
         found: Option<String>,
     },
+    /// The file was written, moved or copied since the module was loaded, and had no build id.
+    Newer {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file cannot be read.
     Unreadable {
         /// The file.
@@ -97,6 +102,11 @@ impl fmt::Display for Warning {
                 "{}: rebuilt since it was recorded (build id {recorded} then, {} now): its functions are shown as addresses; record again to see names",
                 path.display(),
                 found.as_deref().unwrap_or("none")
+            ),
+            Warning::Newer { path } => write!(
+                f,
+                "{}: written, moved or copied since it was recorded, and had no build id that tells whether it is the same: if it was built anew, names of its functions are wrong; link with -Wl,--build-id and record again",
+                path.display()
             ),
             Warning::Unreadable { path, reason } => {
                 write!(
@@ -306,12 +316,13 @@ impl Images {
         if self.is_packed() {
             return None; // no address of it had a name
         }
-        let table = self.load(&module.path, module.build_id.as_deref());
+        let table = self.load(module);
         self.tables.insert(key, table.clone());
         table
     }
 
-    fn load(&mut self, path: &Path, recorded: Option<&str>) -> Option<Rc<SymbolTable>> {
+    fn load(&mut self, module: &Module) -> Option<Rc<SymbolTable>> {
+        let path: &Path = &module.path;
         // `[vdso]` and its like are no files.
         if !path.is_absolute() {
             return None;
@@ -326,14 +337,21 @@ impl Images {
                 return None;
             }
         };
-        if let Some(recorded) = recorded.filter(|&id| table.build_id() != Some(id)) {
-            let found = table.build_id().map(str::to_owned);
-            self.warnings.push(Warning::Rebuilt {
-                path: path.to_owned(),
-                recorded: recorded.to_owned(),
-                found,
-            });
-            return None;
+        match module.build_id.as_deref() {
+            Some(recorded) if table.build_id() != Some(recorded) => {
+                let found = table.build_id().map(str::to_owned);
+                self.warnings.push(Warning::Rebuilt {
+                    path: path.to_owned(),
+                    recorded: recorded.to_owned(),
+                    found,
+                });
+                return None;
+            }
+            None if files::has_changed_since(path, module.loaded_at) => {
+                let path = path.to_owned();
+                self.warnings.push(Warning::Newer { path });
+            }
+            _ => {}
         }
         if !table.has_symtab() {
             table = match files::debug_file(path, &table) {

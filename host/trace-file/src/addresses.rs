@@ -210,14 +210,10 @@ fn find(texts: &Layer, wholes: &Layer, hint: &mut Piece, low: u32) -> Addr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rate;
     use crate::clock::TimeLine;
 
     fn modules(text: &str) -> Modules {
-        let line = TimeLine {
-            start: Ticks(0),
-            rate: Rate::NANOSECOND,
-        };
+        let line = TimeLine::TICKS;
         let (modules, _) = Modules::parse("modules".as_ref(), text.as_bytes(), line, 3, 0).unwrap();
         modules
     }

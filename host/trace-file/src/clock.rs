@@ -175,6 +175,8 @@ impl Rate {
 pub struct TimeLine {
     pub start: Ticks,
     pub rate: Rate,
+    /// CLOCK_REALTIME at zero, ns since 1970; 0: not known.
+    pub epoch: Nanos,
 }
 
 impl TimeLine {
@@ -182,12 +184,19 @@ impl TimeLine {
     pub const TICKS: TimeLine = TimeLine {
         start: Ticks(0),
         rate: Rate::NANOSECOND,
+        epoch: Nanos(0),
     };
 
     /// Ticks before the first stamp count as zero.
     #[inline]
     pub fn at(self, ticks: Ticks) -> Nanos {
         self.rate.nanos(ticks.0.saturating_sub(self.start.0))
+    }
+
+    /// The wall-clock time then, ns since 1970; `None` if it is not known.
+    pub fn wall(self, ticks: Ticks) -> Option<Nanos> {
+        let wall = Nanos(self.epoch.0.saturating_add(self.at(ticks).0));
+        (self.epoch != Nanos(0)).then_some(wall)
     }
 }
 

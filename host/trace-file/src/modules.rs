@@ -23,6 +23,8 @@ pub struct Module {
     pub build_id: Option<String>,
     /// The time at which it was first seen.
     pub loaded: Nanos,
+    /// The same by the wall clock, ns since 1970, where that is known.
+    pub loaded_at: Option<Nanos>,
     /// The time at which it was unloaded, if it was.
     pub unloaded: Option<Nanos>,
 }
@@ -251,6 +253,7 @@ impl Modules {
                     bias,
                     build_id: (build_id != "-").then(|| build_id.to_ascii_lowercase()),
                     loaded: line.at(Ticks(ticks)),
+                    loaded_at: line.wall(Ticks(ticks)),
                     unloaded: None,
                 });
                 times.push((Ticks(ticks), None));
@@ -420,12 +423,8 @@ fn unescape(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rate;
 
-    const LINE: TimeLine = TimeLine {
-        start: Ticks(0),
-        rate: Rate::NANOSECOND,
-    };
+    const LINE: TimeLine = TimeLine::TICKS;
 
     /// Without sums, as earlier versions wrote it.
     fn parse(text: &str) -> Modules {

@@ -191,8 +191,9 @@ impl Trace {
         let line = TimeLine {
             start: first.first.ticks,
             rate,
+            epoch: first.first.realtime,
         };
-        let epoch = first.first.realtime;
+        let epoch = line.epoch;
         let newest = newest_images(heads.iter());
         let processes = found
             .into_iter()

@@ -1,7 +1,7 @@
 //! Filters over a recorded trace: the same calls as `heddle record` with them would have left, and
 //! what each verb says of them. Recordings are compared with filters behind them in tests/filter.
 
-use crate::common::{LIBC, Program, abc, heddle, json_lines};
+use crate::common::{BUILD_ID, LIBC, Program, abc, heddle, json_lines};
 use crate::strands::{self, written};
 use heddle_trace_file::write::TraceWriter;
 use heddle_trace_file::{Made, Nanos, Switch, SwitchKind};
@@ -747,7 +747,7 @@ fn the_examples_of_the_pages_print_what_they_say() {
     // README's trace.
     let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
     let mut process = trace.process(3692, 1, program.path()).unwrap();
-    process.module(0, 0x100_0000, 0, None, program.path());
+    process.module(0, 0x100_0000, 0, Some(BUILD_ID), program.path());
     let mut thread = process.thread(3692, "abc");
     let [main, a, b, c] = [" main", " _Z1Av", " _Z1Bv", " _Z1Cv"].map(|name| program.place(name));
     thread

@@ -1,7 +1,7 @@
 //! What a page tells of strands, and of their waits, that end with their process or not at all.
 
 #[allow(dead_code, reason = "other tests use the rest")]
-use crate::common::{Program, not_ended};
+use crate::common::{BUILD_ID, Program, not_ended};
 use crate::trace_page::{Page, view};
 use crate::viewing::said;
 use heddle_trace_file::write::TraceWriter;
@@ -154,7 +154,7 @@ pub fn child_that_returns(directory: &Path) {
     not_ended(&trace.join("4711/events"), 4711);
     let writer = TraceWriter::create(&child).unwrap();
     let mut process = writer.process(4712, 4711, program.path()).unwrap();
-    process.module(0, 0x100_0000, 0, None, program.path());
+    process.module(0, 0x100_0000, 0, Some(BUILD_ID), program.path());
     let mut thread = process.thread(4712, "app");
     thread.first(1_000).enter(1_000, main, 0, 900);
     thread.exit(3_000, main, 0, 900).finish().unwrap();
@@ -281,7 +281,7 @@ fn killed_in_the_kernel(directory: &Path) {
     process.killed().finish().unwrap();
     let writer = TraceWriter::create(&trace).unwrap();
     let mut process = writer.process(4713, 4711, program.path()).unwrap();
-    process.module(0, 0x100_0000, 0, None, program.path());
+    process.module(0, 0x100_0000, 0, Some(BUILD_ID), program.path());
     let mut thread = process.thread(4713, "app");
     thread.first(200).enter(200, main, 0, 900).finish().unwrap();
     process.killed().finish().unwrap();

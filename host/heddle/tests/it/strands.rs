@@ -2,7 +2,7 @@
 //! a coroutine.
 
 #[allow(dead_code, reason = "other tests use the rest")]
-use crate::common::{LIBC, Program, TASK, heddle, json_lines};
+use crate::common::{BUILD_ID, LIBC, Program, TASK, heddle, json_lines};
 use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -187,7 +187,7 @@ fn written_from_the_middle(path: &Path) {
     let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
     let mut process = trace.process(4711, 1, program).unwrap();
     process.mode(1 << 20, 0);
-    process.module(0, 0x100_0000, 0, None, program);
+    process.module(0, 0x100_0000, 0, Some(BUILD_ID), program);
     process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
     let mut thread = process.thread(4711, "app");
     thread.stack(0x7fff_0000, 0x7fff_8000);

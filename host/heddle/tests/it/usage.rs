@@ -1,6 +1,6 @@
 //! What a command line cannot mean ends with exit code 2, whichever verb it is said to.
 
-use crate::common::{BIAS, LIBC, Program, heddle};
+use crate::common::{BIAS, BUILD_ID, LIBC, Program, heddle};
 use crate::strands::written;
 use crate::viewing::said;
 use predicates::str::contains;
@@ -123,7 +123,7 @@ fn strands_of_a_program_and_of_what_it_became_are_told_apart() {
     for (trace, function) in [("heddle.trace", "_Z1Av"), ("later", "_Z1Bv")] {
         let trace = heddle_trace_file::write::TraceWriter::create(&path.join(trace)).unwrap();
         let mut process = trace.process(4711, 1, program.path()).unwrap();
-        process.module(BIAS, BIAS + 0x10_0000, BIAS, None, program.path());
+        process.module(BIAS, BIAS + 0x10_0000, BIAS, Some(BUILD_ID), program.path());
         let mut thread = process.thread(4711, "abc");
         thread
             .enter(10, program.at(function), LIBC, 900)

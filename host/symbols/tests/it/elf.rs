@@ -26,6 +26,8 @@ fn run(program: &str, arguments: &[&str]) {
     );
 }
 
+const BUILD_ID: &str = "5eed";
+
 /// Compiles [`SOURCE`] with these flags and returns the program's path.
 fn program(directory: &Path, flags: &[&str]) -> PathBuf {
     let source = directory.join("program.cpp");
@@ -33,7 +35,7 @@ fn program(directory: &Path, flags: &[&str]) -> PathBuf {
     let program = directory.join("program");
     let mut arguments = vec![
         "-O1",
-        "-Wl,--build-id",
+        "-Wl,--build-id=0x5eed",
         source.to_str().unwrap(),
         "-o",
         program.to_str().unwrap(),
@@ -147,7 +149,7 @@ fn an_address_outside_every_symbol_is_module_and_offset() {
     let program = program(directory.path(), &[]);
     let [sizeless, typeless] = ["sizeless", "typeless"].map(|name| address(&program, name));
     let asked = [sizeless, sizeless + 1, typeless, typeless + 1, typeless + 2];
-    let (names, warnings) = names(&program, None, 0x5555_0000_0000, &asked);
+    let (names, warnings) = names(&program, Some(BUILD_ID), 0x5555_0000_0000, &asked);
     let gap = |address: u64| format!("program+{address:#x}");
     assert_eq!(
         names,
@@ -181,6 +183,23 @@ fn a_rebuilt_file_is_not_believed_and_named_once() {
     );
 }
 
+/// Traces here are older than files.
+#[test]
+fn names_of_a_file_without_build_id_that_is_newer_are_doubted() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = program(directory.path(), &["-Wl,--build-id=none"]);
+    let add = address(&program, "_Z3addii");
+    let (names, warnings) = names(&program, None, 0x1_0000_0000, &[add, add]);
+    assert_eq!(names, ["add(int, int)", "add(int, int)"]);
+    let [warning] = warnings.as_slice() else {
+        panic!("one warning, not {warnings:?}")
+    };
+    assert!(
+        warning.contains("program: written, moved or copied since it was recorded"),
+        "{warning}"
+    );
+}
+
 #[test]
 fn a_stripped_file_gets_its_names_from_the_debug_file_beside_it() {
     let directory = tempfile::tempdir().unwrap();
@@ -190,7 +209,7 @@ fn a_stripped_file_gets_its_names_from_the_debug_file_beside_it() {
     let (program_name, debug_name) = (program.to_str().unwrap(), debug.to_str().unwrap());
     run("objcopy", &["--only-keep-debug", program_name, debug_name]);
     run("strip", &[program_name]);
-    let (without, warnings) = names(&program, None, 0x1000_0000, &[hidden, hidden + 1]);
+    let (without, warnings) = names(&program, Some(BUILD_ID), 0x1000_0000, &[hidden, hidden + 1]);
     assert_eq!(
         without,
         [
@@ -209,7 +228,7 @@ fn a_stripped_file_gets_its_names_from_the_debug_file_beside_it() {
         "objcopy",
         &[&format!("--add-gnu-debuglink={debug_name}"), program_name],
     );
-    let found = names(&program, None, 0x1000_0000, &[hidden]);
+    let found = names(&program, Some(BUILD_ID), 0x1000_0000, &[hidden]);
     assert_eq!(found, (vec!["hidden()".to_owned()], vec![]));
 }
 

@@ -50,8 +50,11 @@ fn recipes(program: &Path) -> (Vec<(Range<u64>, Recipe)>, Vec<String>) {
     process.finish().unwrap();
     let trace = Trace::open(directory.path()).unwrap();
     let mut images = Images::new();
-    let module = trace.processes()[0].modules().iter().next().unwrap();
-    let found = images.recipes(module);
+    let modules = trace.processes()[0].modules();
+    let mut module = modules.iter().next().unwrap().clone();
+    // As `heddle record` asks, while the program runs.
+    module.loaded_at = None;
+    let found = images.recipes(&module);
     let warnings = images
         .take_warnings()
         .iter()

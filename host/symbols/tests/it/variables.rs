@@ -46,6 +46,7 @@ fn module(path: PathBuf) -> Module {
         bias: 0,
         build_id: None,
         loaded: Nanos(0),
+        loaded_at: None,
         unloaded: None,
     }
 }

@@ -168,6 +168,7 @@ fn tell_dropped(directory: &Path, head: &Head, events: &mut EventsFile) -> Resul
     let line = crate::clock::TimeLine {
         start: head.first.ticks,
         rate: crate::Rate::NANOSECOND,
+        epoch: head.first.realtime,
     };
     let shapes = std::sync::Arc::default();
     let process = Process::read((directory, directory), head.clone(), false, line, &shapes);

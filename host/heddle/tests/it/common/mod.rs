@@ -63,6 +63,9 @@ pub const BIAS: u64 = 0x5555_0000_0000;
 /// do.
 pub const LIBC: u64 = 0x7f00_8000_0000;
 
+/// The build id of every program here. Without one, a warning says that the traces are older.
+pub const BUILD_ID: &str = "5eed";
+
 impl Program {
     /// Compiles `source` as the program `name` there.
     pub fn compile(directory: &Path, name: &str, source: &str, flags: &[&str]) -> Self {
@@ -70,7 +73,8 @@ impl Program {
         let file = path.with_extension("cpp");
         fs::write(&file, source).unwrap();
         let [from, to] = [&file, &path].map(|path| path.to_str().unwrap());
-        run("g++", &[flags, &[from, "-o", to]].concat());
+        let build_id = format!("-Wl,--build-id=0x{BUILD_ID}");
+        run("g++", &[flags, &[from, "-o", to, &build_id]].concat());
         let symbols = run("nm", &[to]);
         Program { path, symbols }
     }
@@ -122,7 +126,7 @@ impl Program {
     pub fn process(&self, trace: &Path) -> ProcessWriter {
         let trace = TraceWriter::create(trace).unwrap();
         let mut process = trace.process(4711, 1, self.path()).unwrap();
-        process.module(0, 0x100_0000, 0, None, self.path());
+        process.module(0, 0x100_0000, 0, Some(BUILD_ID), self.path());
         process
     }
 
@@ -135,7 +139,7 @@ impl Program {
     pub fn trace(&self, write: impl FnOnce(&mut ThreadWriter, &dyn Fn(&str) -> u64)) {
         let trace = TraceWriter::create(&self.path.with_file_name("heddle.trace")).unwrap();
         let mut process = trace.process(4711, 1, self.path()).unwrap();
-        process.module(BIAS, BIAS + 0x10_0000, BIAS, None, self.path());
+        process.module(BIAS, BIAS + 0x10_0000, BIAS, Some(BUILD_ID), self.path());
         process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
         let mut thread = process.thread(4711, "abc");
         write(&mut thread, &|symbol| self.at(symbol));
