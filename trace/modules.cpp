@@ -7,8 +7,10 @@
 #include "clock.hpp"
 #include "coroutines.hpp"
 #include "crc32.hpp"
+#include "namespaces.hpp"
 #include "note.hpp"
 #include "text.hpp"
+#include "unrecorded.hpp"
 
 namespace heddle::trace {
 
@@ -200,6 +202,20 @@ void meet(Scan& scan, const dl_phdr_info& info) {
   if (append(scan, line)) modules.known[modules.count++] = module;
 }
 
+/// Notes the libraries with hooks in other link namespaces, each once.
+void tell_elsewhere(Modules& modules, const dl_phdr_info& program) {
+  Elsewhere all(program);
+  while (const link_map* module = all.next()) {
+    const std::uint64_t name = hash(module->l_name);
+    unsigned i = 0;
+    while (i < modules.told_elsewhere && modules.elsewhere[i] != name) ++i;
+    if (i < modules.told_elsewhere) continue;
+    if (i == sizeof modules.elsewhere / sizeof modules.elsewhere[0]) return;
+    modules.elsewhere[modules.told_elsewhere++] = name;
+    note_unrecorded("namespace", path_of(modules, module->l_name));
+  }
+}
+
 int on_module(dl_phdr_info* info, std::size_t, void* data) {
   Scan& scan = *static_cast<Scan*>(data);
   const Locked locked(scan.modules.lock);
@@ -211,6 +227,7 @@ int on_module(dl_phdr_info* info, std::size_t, void* data) {
     scan.number = ++scan.modules.scans;
     scan.adds = info->dlpi_adds;
     scan.subs = info->dlpi_subs;
+    tell_elsewhere(scan.modules, *info);  // the loader tells of the program first
   }
   meet(scan, *info);
   return 0;

@@ -33,6 +33,10 @@ struct Modules {
   std::uint64_t
       since;  ///< ticks at which the last scan began: what it did not meet was loaded later
   std::uint64_t bytes;  ///< of the file
+  /// Of libraries in other link namespaces of which it was said that they are not recorded: hashes
+  /// of their names, and how many. No more are told.
+  std::uint64_t elsewhere[32];
+  unsigned told_elsewhere;
   std::uint32_t* told;  ///< in the process's header: the same
   std::uint32_t sum;    ///< of the last line; before the first one, what that names instead
   char path[4224];      ///< of the file

@@ -92,7 +92,26 @@ const char* why_file(long fd, int depth) {
 
 constexpr int kMostScripts = 4;
 
+/// Appends a line to the trace's file `unrecorded`; the path up to a newline in it.
+void append(const char* what, const char* why, const char* path) {
+  const Quiet quiet;
+  const long fd = open_in_trace("unrecorded", O_WRONLY | O_APPEND | O_CREAT, 0600);
+  if (fd < 0) return;
+  // One call, so that processes that write at once write lines.
+  const auto part = [](const char* text, std::size_t bytes) {
+    return iovec{const_cast<char*>(text), bytes};
+  };
+  std::size_t line = 0;
+  while (path[line] != '\0' && path[line] != '\n') ++line;
+  const iovec parts[] = {part(what, length(what)), part(why, length(why)), part(" ", 1),
+                         part(path, line), part("\n", 1)};
+  arch::syscall(SYS_writev, fd, parts, sizeof parts / sizeof parts[0]);
+  sys::close(fd);
+}
+
 }  // namespace
+
+void note_unrecorded(const char* why, const char* path) { append("opened ", why, path); }
 
 const char* Started::look(int directory, const char* path) {
   if (loaded.bare || loaded.barred || path == nullptr) return nullptr;
@@ -126,26 +145,13 @@ const char* Started::search(const char* name) {
 
 void Started::write(const char* what) const {
   if (why_ == nullptr) return;
-  const Quiet quiet;
-  const long fd = open_in_trace("unrecorded", O_WRONLY | O_APPEND | O_CREAT, 0600);
-  if (fd < 0) return;
   char found[1024] = {};  // the path of a file that is open
   if (*path_ == '\0') {
     char path[32];
     (Text(path, sizeof path) << "/proc/self/fd/").decimal(static_cast<std::uint32_t>(directory_));
     sys::readlink(path, found, sizeof found - 1);
   }
-  const char* const shown = *path_ == '\0' ? found : path_;
-  // One call, so that processes that write at once write lines.
-  const auto part = [](const char* text, std::size_t bytes) {
-    return iovec{const_cast<char*>(text), bytes};
-  };
-  std::size_t line = 0;
-  while (shown[line] != '\0' && shown[line] != '\n') ++line;
-  const iovec parts[] = {part(what, length(what)), part(why_, length(why_)), part(" ", 1),
-                         part(shown, line), part("\n", 1)};
-  arch::syscall(SYS_writev, fd, parts, sizeof parts / sizeof parts[0]);
-  sys::close(fd);
+  append(what, why_, *path_ == '\0' ? found : path_);
 }
 
 }  // namespace heddle::trace

@@ -1,8 +1,11 @@
-// Programs that are started and cannot be recorded, because the loader does not take our library
-// into them. A line each in the trace says so.
+// Programs that are started and libraries that are opened which cannot be recorded, because the
+// loader does not take our library to them. A line each in the trace says so.
 #pragma once
 
 namespace heddle::trace {
+
+/// Notes that the library at `path`, which was opened, is not recorded for this reason: a word.
+void note_unrecorded(const char* why, const char* path);
 
 /// A program that is about to be started. No heap, and errno as it was: a child of vfork or a
 /// signal handler may be what starts it.

@@ -1,5 +1,6 @@
-// Programs that are started and cannot be recorded.
+// Programs that are started, and libraries that are opened, which cannot be recorded.
 #include <doctest/doctest.h>
+#include <features.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -7,11 +8,12 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "raw_trace.hpp"
 #include "run.hpp"
 
 namespace {
 
-/// The trace's list of programs that were started and not recorded, each line without the path.
+/// The trace's list of what was started or opened and not recorded, each line without the path.
 std::vector<std::string> unrecorded(const std::filesystem::path& trace) {
   std::vector<std::string> lines;
   std::ifstream file(trace / "unrecorded");
@@ -80,3 +82,19 @@ TEST_CASE("a program that is started and cannot be recorded is listed") {
     start("execve", other.string(), 0, {"started rights"});
   }
 }
+
+// Older ones do not tell of other namespaces.
+#if __GLIBC_PREREQ(2, 35)
+TEST_CASE("a library with hooks in a link namespace of its own is listed, once") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const Outcome outcome = run({.arguments = {"elsewhere"}, .trace = trace.string()});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(read_trace(trace).at(0).threads.at(0).enters() == 1);
+  std::string line;
+  std::getline(std::ifstream(trace / "unrecorded"), line);
+  CHECK(line == "opened namespace " TRACED_PROGRAMS "/plugin.so");
+  CHECK(unrecorded(trace).size() == 1);
+}
+#endif

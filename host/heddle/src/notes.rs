@@ -4,6 +4,7 @@ use crate::patience;
 use crate::progress;
 use heddle_calls::Loose;
 use heddle_strands::Unresolved;
+use heddle_symbols::printable;
 use heddle_trace_file::{
     Damages, Error, ImageId, LostCounts, Process, Refusal, Remarks, Thread, Trace, Uncertainty,
     Unrecordable, Why, in_words,
@@ -120,6 +121,12 @@ pub fn missing(trace: &Trace) {
     for process in trace.processes() {
         if let Some(short) = flight_short(process) {
             warning(format_args!("process {}: {short}", process.id()));
+        }
+    }
+    for (why, path) in trace.unrecorded().into_keys() {
+        if why == Unrecordable::Namespace {
+            let (path, why) = (printable(path), unrecordable(why));
+            warning(format_args!("calls of {path} are missing: {why}"));
         }
     }
     let sum = |figure: fn(&Process) -> u64| trace.processes().iter().map(figure).sum::<u64>();
@@ -318,7 +325,7 @@ pub fn no_thread(error: &std::io::Error) -> String {
     format!("cannot start a thread: {}{remedy}", in_words(error))
 }
 
-/// Why a program cannot be recorded.
+/// Why a program, or a library, cannot be recorded.
 pub fn unrecordable(why: Unrecordable) -> &'static str {
     match why {
         Unrecordable::Static => "it is statically linked",
@@ -326,6 +333,9 @@ pub fn unrecordable(why: Unrecordable) -> &'static str {
             "it has rights that its caller has not (set-user-ID, capabilities or the like)"
         }
         Unrecordable::Machine => "it is no 64-bit x86 program",
+        Unrecordable::Namespace => {
+            "it is in a link namespace of its own (dlmopen), for which the loader takes no recorder"
+        }
     }
 }
 

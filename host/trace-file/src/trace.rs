@@ -258,7 +258,8 @@ impl Trace {
         self.switches.as_ref().map(Mapped::bytes)
     }
 
-    /// The programs that were started and could not be recorded: why, the path, and how often.
+    /// The programs that were started, and libraries that were opened, which could not be recorded:
+    /// why, the path, and how often.
     pub fn unrecorded(&self) -> BTreeMap<(Unrecordable, &str), u64> {
         starts_of(&self.unrecorded)
     }
@@ -387,7 +388,7 @@ impl Trace {
     }
 }
 
-/// Why a program cannot be recorded.
+/// Why a program, or a library, cannot be recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unrecordable {
     /// It is linked statically, and has no loader.
@@ -396,6 +397,8 @@ pub enum Unrecordable {
     Rights,
     /// It is a program of another machine than the recorder's.
     Machine,
+    /// It is a library in a link namespace of its own (`dlmopen`).
+    Namespace,
 }
 
 impl Unrecordable {
@@ -404,12 +407,14 @@ impl Unrecordable {
             "static" => Some(Unrecordable::Static),
             "rights" => Some(Unrecordable::Rights),
             "machine" => Some(Unrecordable::Machine),
+            "namespace" => Some(Unrecordable::Namespace),
             _ => None,
         }
     }
 }
 
-/// The programs that were started and could not be recorded: why, and the path. Of the trace at
+/// The programs that were started, and libraries that were opened, which could not be recorded:
+/// why, and the path. Of the trace at
 /// `path`, which may have no process, and then cannot be opened.
 pub fn unrecorded_in(path: &Path) -> Vec<(Unrecordable, String)> {
     let text = text_of(&path.join(UNRECORDED)).ok().flatten();
@@ -432,7 +437,7 @@ fn starts_of(text: &str) -> BTreeMap<(Unrecordable, &str), u64> {
         };
         let count = starts.entry((why, path)).or_default();
         match what {
-            "started" => *count += 1,
+            "started" | "opened" => *count += 1,
             "failed" => *count = count.saturating_sub(1),
             _ => {}
         }

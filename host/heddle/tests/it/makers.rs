@@ -222,11 +222,14 @@ fn programs_that_could_not_be_recorded_are_listed() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     forked(path, false, true);
-    let lines = "started static ./tool\nstarted rights /bin/su\nstarted static ./tool\nstarted static a b\nfailed static a b\nstarted static ./cut";
+    let lines = "started static ./tool\nstarted rights /bin/su\nstarted static ./tool\nstarted static a b\nfailed static a b\nopened namespace /x/plug.so\nstarted static ./cut";
     std::fs::write(path.join("heddle.trace/unrecorded"), lines).unwrap();
     let listed = || {
         contains("\nunrecorded 2 starts of ./tool: it is statically linked\n")
             .and(contains("\nunrecorded 1 start of /bin/su: it has rights"))
+            .and(contains(
+                "\nunrecorded /x/plug.so: it is in a link namespace of its own",
+            ))
             .and(contains("a b").not())
             .and(contains("cut").not())
     };
@@ -236,7 +239,10 @@ fn programs_that_could_not_be_recorded_are_listed() {
             .args(["info", trace])
             .assert()
             .success()
-            .stdout(listed());
+            .stdout(listed())
+            .stderr(contains(
+                "warning: calls of /x/plug.so are missing: it is in",
+            ));
     }
 }
 

@@ -11,7 +11,9 @@ use crate::{notes, output, sched};
 use heddle_calls::{Loose, Profile, Source, Workers};
 use heddle_strands::Inherited;
 use heddle_symbols::Images;
-use heddle_trace_file::{AllocationEntry, ClockKind, Nanos, Process, Remarks, Switches, Trace};
+use heddle_trace_file::{
+    AllocationEntry, ClockKind, Nanos, Process, Remarks, Switches, Trace, Unrecordable,
+};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -59,9 +61,15 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
         writeln!(out, "not known  {unplanned}")?;
     }
     for ((why, path), count) in trace.unrecorded() {
-        let starts = counted(count, "start");
-        let (path, why) = (printable(path), notes::unrecordable(why));
-        writeln!(out, "unrecorded {starts} of {path}: {why}")?;
+        let (path, reason) = (printable(path), notes::unrecordable(why));
+        match why {
+            Unrecordable::Namespace => writeln!(out, "unrecorded {path}: {reason}")?,
+            _ => writeln!(
+                out,
+                "unrecorded {} of {path}: {reason}",
+                counted(count, "start")
+            )?,
+        }
     }
     if let (events @ 1.., why) = trace.lost() {
         let why = notes::reasons(why.into_iter());

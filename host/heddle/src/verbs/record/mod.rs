@@ -18,7 +18,9 @@ use crate::preparing::{library, program};
 use crate::{cut_short, file_limit, inherited, notes, patience};
 use directory::{Opened, Prepared, Whereabouts};
 use heddle_calls::{Profile, Source, Workers};
-use heddle_trace_file::{Collected, Damages, Error, Process, Thread, Trace, unrecorded_in};
+use heddle_trace_file::{
+    Collected, Damages, Error, Process, Thread, Trace, Unrecordable, unrecorded_in,
+};
 use planning::Planning;
 use run::Ended;
 use std::ffi::OsString;
@@ -279,7 +281,8 @@ fn out_of_memory(failure: &Error, shown: &Path) {
 
 fn nothing(trace: &Opened, shown: &Path, about: About<'_>, collected: &Collected) {
     let (program, user) = (about.program.display(), about.user);
-    let unrecorded = unrecorded_in(trace.path());
+    let mut unrecorded = unrecorded_in(trace.path());
+    unrecorded.retain(|(why, _)| *why != Unrecordable::Namespace);
     let untried = trace.discard();
     if let Some(why) = collected.why_lost {
         return error(format_args!(
