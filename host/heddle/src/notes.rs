@@ -6,8 +6,8 @@ use heddle_calls::Loose;
 use heddle_strands::Unresolved;
 use heddle_symbols::printable;
 use heddle_trace_file::{
-    Damages, Error, ImageId, LostCounts, Process, Refusal, Remarks, Thread, Trace, Uncertainty,
-    Unrecordable, Why, in_words,
+    Damages, Error, EventKind, ImageId, LostCounts, Process, Refusal, Remarks, Thread, Trace,
+    Uncertainty, Unrecordable, Why, in_words,
 };
 use std::fmt::Display;
 use std::io::Write as _;
@@ -184,8 +184,58 @@ pub fn damaged(damages: &Damages) {
     warning(format_args!("{first}{others}; {missing}"));
 }
 
-/// Says what is incomplete in a trace that was read, if anything.
+/// Says what is incomplete in a trace whose calls were read, if anything.
 pub fn incomplete(trace: &Trace, loose: Loose, remarks: &Remarks) {
+    losses(trace, loose, remarks);
+    if !has_calls(trace) {
+        warning(format_args!(
+            "no call is in {}{}",
+            trace.path().display(),
+            why_no_calls(trace, remarks)
+        ));
+    }
+}
+
+/// Whether there is a call in the trace, or what damage leaves of it. Reads up to the first one.
+fn has_calls(trace: &Trace) -> bool {
+    let mut threads = trace.processes().iter().flat_map(Process::threads);
+    threads.any(|thread| {
+        thread.events().any(|event| match event {
+            Ok(event) => matches!(event.kind, EventKind::Enter { .. } | EventKind::Exit { .. }),
+            Err(_) => true,
+        })
+    })
+}
+
+/// Why a trace may have no calls, and what to do; nothing where some are known to be missing, or
+/// may come yet, of which other lines tell.
+fn why_no_calls(trace: &Trace, remarks: &Remarks) -> String {
+    let is_whole = |process: &Process| {
+        let missing = [
+            process.dropped(),
+            process.missing_threads().into(),
+            process.missing_runs(),
+            process.missing_blocks(),
+            process.damages().places,
+        ];
+        !process.running() && missing.into_iter().all(|count| count == 0)
+    };
+    let found_whole = remarks.dropped == 0 && remarks.damages.places == 0 && trace.lost().0 == 0;
+    if !found_whole || trace.lacking().next().is_some() || !trace.processes().iter().all(is_whole) {
+        return String::new();
+    }
+    match trace.filters() {
+        Some(filters) => format!(
+            ": none was wanted by the options of heddle record ({})",
+            printable(filters)
+        ),
+        // A trace does not tell that recording was never on.
+        None => "; was the program compiled with -finstrument-functions (`heddle flags` prints the flags to use), and recording ever on (--paused)?".to_owned(),
+    }
+}
+
+/// Says what is incomplete in a trace that was read, if anything, for readers who need no calls.
+pub fn losses(trace: &Trace, loose: Loose, remarks: &Remarks) {
     let dropped = trace.processes().iter().map(Process::dropped);
     let dropped = dropped.fold(remarks.dropped, u64::saturating_add);
     let (lost, why_lost) = trace.lost();

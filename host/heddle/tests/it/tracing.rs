@@ -237,13 +237,49 @@ fn a_thread_whose_records_are_gone_is_missed() {
     let (directory, program) = abc();
     program.abc();
     fs::remove_file(directory.path().join("heddle.trace/4711/events")).unwrap();
+    let missed = || {
+        // Nothing says that it had no calls.
+        let none = contains("warning: no call is in heddle.trace\n");
+        none.and(contains("nothing of 1 thread is in heddle.trace"))
+    };
     for verb in [&["report"][..], &["replay"], &["check", "heddle.trace"]] {
         heddle(directory.path())
             .args(verb)
             .assert()
             .success()
-            .stderr(contains("nothing of 1 thread is in heddle.trace"));
+            .stderr(missed());
     }
+}
+
+#[test]
+fn a_trace_without_calls_is_said_to_be_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    let mut process = program.process(&directory.path().join("heddle.trace"));
+    let mut thread = process.thread(4711, "abc");
+    thread.wait(20, (1, 0x5000, 1), 0x1200, (0, 0));
+    thread.wait_ended(70, 0, 0).finish().unwrap();
+    process.objects(&[], 0).unwrap().finish().unwrap();
+    let hint = "warning: no call is in heddle.trace; was the program compiled with";
+    for verb in [
+        &["report"][..],
+        &["replay"],
+        &["tree"],
+        &["graph"],
+        &["info"],
+        &["export", "--format", "json"],
+    ] {
+        let said = contains(hint).count(1);
+        heddle(directory.path())
+            .args(verb)
+            .assert()
+            .success()
+            .stderr(said);
+    }
+    // What needs no calls is there all the same.
+    let mut locks = heddle(directory.path());
+    let locks = locks.args(["report", "--by", "lock"]).assert().success();
+    locks.stderr(contains("no call").not());
 }
 
 #[test]

@@ -97,7 +97,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         if !whole {
             notes::warning("parts of the run are not recorded: the limits hold without them");
         }
-        notes::incomplete(&trace, found.loose, &found.remarks);
+        notes::losses(&trace, found.loose, &found.remarks);
         notes::unsure(&found.unresolved);
         Ok(ExitCode::SUCCESS)
     })

@@ -48,7 +48,7 @@ pub fn run(
     if found.locks.is_empty() && found.counted {
         notes::note("no lock was used, nor anything else that threads wait for");
     }
-    notes::incomplete(trace, found.loose, &found.remarks);
+    notes::losses(trace, found.loose, &found.remarks);
     notes::unsure(&found.unresolved);
     Ok(ExitCode::SUCCESS)
 }

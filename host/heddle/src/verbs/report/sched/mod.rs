@@ -35,7 +35,7 @@ pub fn run(
         Format::Csv => output::print(|out| Ok(flat::csv(out, groups)?))?,
         Format::Md => output::print(|out| Ok(flat::markdown(out, groups, several)?))?,
     }
-    notes::incomplete(trace, found.loose, &found.remarks);
+    notes::losses(trace, found.loose, &found.remarks);
     notes::unsure(&found.unresolved);
     Ok(ExitCode::SUCCESS)
 }
