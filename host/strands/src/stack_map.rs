@@ -1,10 +1,13 @@
 //! Which stack each thread of a group runs, and which one lies where.
 
 use crate::entered::Entered;
-use crate::stacks::{FRAMES, Frame, Inner, OpenCall, Presence, Stack, Stacks};
+use crate::stacks::{FRAMES, Frame, Inner, LITTLE, OpenCall, Presence, Stack, Stacks};
 use crate::threads::{Left, Threads};
 use heddle_trace_file::Process;
 use std::ops::Range;
+
+/// Stacks that are arrays are smaller.
+const MOST: u64 = 1 << 20;
 
 /// The threads of a group and the stacks that they run.
 pub(crate) struct StackMap<'a> {
@@ -42,13 +45,61 @@ impl<'a> StackMap<'a> {
     }
 
     /// The thread's own stack that holds `sp`: this thread's if it is one of several that had
-    /// theirs there.
+    /// theirs there. None if a handler on this thread has its stack there: that is an array of a
+    /// function of another thread.
     #[inline]
     pub fn own_stack_at(&self, context: usize, sp: u64) -> Option<u32> {
+        let own = self.own_stack_around(context, sp)?;
+        let is_own = own == self.threads[context].own;
+        (is_own || !self.handles_within(context, own, sp)).then_some(own)
+    }
+
+    /// The same, whether a handler has its stack within that or not.
+    #[inline]
+    pub fn own_stack_around(&self, context: usize, sp: u64) -> Option<u32> {
         match self.threads.owns(context, sp) {
             true => Some(self.threads[context].own),
             false => self.others_stack_at(sp, self.threads[context].latest),
         }
+    }
+
+    /// Whether a signal's handler is open on this thread, whose alternate stack lies within `own`,
+    /// another thread's, and holds `sp`. The kernel has called the handler on top of what its
+    /// thread runs. Its stack is an array, so no other call has its frame in that: neither one that
+    /// is open on `own` nor one of a fiber.
+    #[cold]
+    fn handles_within(&self, context: usize, own: u32, sp: u64) -> bool {
+        let Some(current) = self.threads[context].current.filter(|&it| it != own) else {
+            return false;
+        };
+        let Some(owner) = self.stacks[own].owner else {
+            return false;
+        };
+        let place = self.threads.place(owner as usize);
+        let handlers = self.stacks[current].frames.iter().rev();
+        let mut handlers = handlers.filter(|frame| frame.is(Frame::HANDLER));
+        handlers.any(|handler| {
+            // The stack pointer of a tail-called hook is higher than that of the enter.
+            let is_near = (sp.saturating_sub(LITTLE)..sp + MOST).contains(&handler.sp);
+            let between = sp.min(handler.sp)..sp.max(handler.sp);
+            let mut others = self.stacks[own].frames.iter();
+            is_near
+                && place.contains(&handler.sp)
+                && !others.any(|frame| between.contains(&frame.sp))
+                && !self.others_reach_into(current, &between)
+        })
+    }
+
+    /// Whether a stack other than `stack` has its outermost or its innermost call in this place.
+    fn others_reach_into(&self, stack: u32, place: &Range<u64>) -> bool {
+        let resting = self.stacks.resting().within(place);
+        let below = self.stacks.below(place.start).map(|(_, below)| below);
+        let mut others = resting.chain(below).chain(self.threads.running());
+        others.any(|other| {
+            let frames = &self.stacks[other].frames;
+            let ends = [frames.first(), frames.last()].into_iter().flatten();
+            other != stack && ends.into_iter().any(|frame| place.contains(&frame.sp))
+        })
     }
 
     /// The own stack of a thread that holds `sp` at this time.
@@ -134,8 +185,6 @@ impl<'a> StackMap<'a> {
     /// them, but above what its frame has grown by since (`alloca`): so the array may be in the
     /// frame of the call below or of the one around. Where the two are one frame, it has grown.
     pub fn place_within(&self, own: u32, sp: u64) -> Inner {
-        /// Stacks that are arrays are smaller.
-        const MOST: u64 = 1 << 20;
         let frames = &self.stacks[own].frames;
         let (around, below) = frames.split_at(frames.partition_point(|frame| frame.sp > sp));
         let around = around.last();

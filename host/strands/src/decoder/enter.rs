@@ -13,7 +13,8 @@
 //!    made from that very site is open there, it is the container, in a frame that has grown
 //!    (`alloca`), or whose calls a `longjmp` has left;
 //! 3. *called by the kernel* (a signal's handler): on top of whatever the thread runs, wherever its
-//!    stack is;
+//!    stack is. That may be an array of another thread's function: what is called there is not the
+//!    other thread's;
 //! 4. *called by uninstrumented code*: on a thread's own stack, on top of what encloses it there.
 //!    Elsewhere it is a callback, or the outermost call of a new fiber: the call site tells, by how
 //!    most calls from it began in the whole trace ([`crate::survey`]).

@@ -425,7 +425,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
         let Some(made) = self.made_stacks.at(sp) else {
             return true;
         };
-        self.running.map().own_stack_at(context, sp).is_some() || made.is_on(&self.running, stack)
+        let own = self.running.map().own_stack_around(context, sp);
+        own.is_some() || made.is_on(&self.running, stack)
     }
 
     /// Whether the program has made a stack where `stack`, a fiber's, had calls: for another one.

@@ -6,6 +6,7 @@ mod arrays;
 mod destroyed;
 mod distances;
 mod forks;
+mod handlers;
 mod instances;
 mod jumps;
 mod leaves;

@@ -1,0 +1,157 @@
+//! Signals' handlers whose alternate stack is an array of `inner`, which another thread runs.
+
+use crate::log::{Log, Told};
+use crate::marks::decoded_by;
+use heddle_strands::{Decoded, Kind};
+use heddle_trace_file::Way;
+use heddle_trace_file::write::ThreadWriter;
+
+const BODY: u64 = 0x40_0000;
+const WORK: u64 = BODY + 0x100;
+/// The function that is not traced.
+const FIRST: u64 = BODY + 0x200;
+/// Where a signal's handler returns to.
+const HANDLED: u64 = BODY + 0x250;
+const LEAF: u64 = BODY + 0x300;
+const INNER: u64 = BODY + 0x400;
+const OWN: [u64; 2] = [0x7fff_0000, 0x7ffe_0000];
+const FIBER: u64 = 0x6000_0000;
+/// The array is above `inner`'s stack pointer by `-finstrument-functions`, and below it by
+/// `-mfentry`.
+const ARRAY: u64 = OWN[0] + 0x2000;
+
+#[derive(Clone, Copy, Debug)]
+struct Program {
+    way: Way,
+    /// Exits have the stack pointers of the calls' callers.
+    tail_called: bool,
+    /// The first handler is interrupted by a second one.
+    nested: bool,
+    /// `inner` calls `work` before the handlers end.
+    calls_meanwhile: bool,
+}
+
+impl Program {
+    fn enter(self, thread: &mut ThreadWriter, time: u64, call: (u64, u64, u64)) {
+        let (function, site, sp) = call;
+        match self.way {
+            Way::Instrumented => thread.enter(time, function, site, sp),
+            Way::Entry => thread.entry(time, function + 4, site, sp),
+        };
+    }
+
+    fn exit(self, thread: &mut ThreadWriter, time: u64, function: u64, sp: u64) {
+        match self.way {
+            Way::Instrumented if self.tail_called => thread.exit(time, function, 0, sp + 0x40),
+            Way::Instrumented => thread.exit(time, function, 0, sp),
+            Way::Entry => thread.leave(time, sp),
+        };
+    }
+
+    /// A call that ends before it makes another one.
+    fn leaf(self, thread: &mut ThreadWriter, time: u64, call: (u64, u64, u64)) {
+        self.enter(thread, time, call);
+        self.exit(thread, time + 5, call.0, call.2);
+    }
+
+    /// What a handler does whose stack pointer is `sp`: `work` is called, and what has no hooks
+    /// calls `leaf`.
+    fn handle(
+        self,
+        thread: &mut ThreadWriter,
+        time: u64,
+        sp: u64,
+        between: impl Fn(&mut ThreadWriter),
+    ) {
+        self.enter(thread, time, (BODY, HANDLED, sp));
+        self.leaf(thread, time + 10, (LEAF, FIRST + 0x60, sp - 0x200));
+        self.enter(thread, time + 20, (WORK, BODY + 0x20, sp - 0x100));
+        between(thread);
+        self.leaf(thread, time + 80, (LEAF, FIRST + 0x60, sp - 0x200));
+        self.exit(thread, time + 90, WORK, sp - 0x100);
+        self.exit(thread, time + 95, BODY, sp);
+    }
+
+    fn decoded(self) -> Decoded<Log> {
+        let inner = match self.way {
+            Way::Instrumented => ARRAY - 0x100,
+            Way::Entry => ARRAY + 0x5000,
+        };
+        decoded_by(false, "", |process| {
+            let mut first = process.thread(4711, "first");
+            first.stack(OWN[0], OWN[0] + 0x8000);
+            self.enter(&mut first, 10, (WORK, FIRST + 0x20, OWN[0] + 0x7f00));
+            self.enter(&mut first, 20, (INNER, WORK + 0x20, inner));
+            // Without this, each thread would be decoded by itself.
+            self.leaf(&mut first, 30, (BODY, FIRST + 0x40, FIBER + 0x4000));
+            self.leaf(&mut first, 40, (LEAF, INNER + 0x20, ARRAY - 0x200));
+            if self.calls_meanwhile {
+                self.enter(&mut first, 250, (WORK, INNER + 0x30, ARRAY - 0x200));
+                self.leaf(&mut first, 260, (LEAF, WORK + 0x30, ARRAY - 0x300));
+                self.exit(&mut first, 400, WORK, ARRAY - 0x200);
+            }
+            self.leaf(&mut first, 500, (LEAF, INNER + 0x20, ARRAY - 0x200));
+            self.exit(&mut first, 600, INNER, inner);
+            self.exit(&mut first, 610, WORK, OWN[0] + 0x7f00);
+            first.finish().unwrap();
+            let mut second = process.thread(4712, "second");
+            second.stack(OWN[1], OWN[1] + 0x8000);
+            self.enter(&mut second, 100, (WORK, FIRST + 0x20, OWN[1] + 0x7f00));
+            self.handle(&mut second, 200, ARRAY + 0x4800, |second| {
+                if self.nested {
+                    self.handle(second, 225, ARRAY + 0x3800, |_| {});
+                }
+            });
+            self.leaf(&mut second, 700, (LEAF, WORK + 0x30, OWN[1] + 0x7e00));
+            self.exit(&mut second, 710, WORK, OWN[1] + 0x7f00);
+            second.finish().unwrap();
+        })
+    }
+}
+
+/// The depths of the calls of each thread, and the number of calls of fibers.
+fn depths(decoded: &Decoded<Log>) -> ([Vec<usize>; 2], usize) {
+    let told: Vec<&Told> = decoded.sinks.iter().flat_map(|(_, log)| &log.0).collect();
+    let mut found = <([Vec<usize>; 2], usize)>::default();
+    let fibers: Vec<_> = told
+        .iter()
+        .filter_map(|one| match one {
+            Told::Strand("born", id, Kind::Fiber, ..) => Some(id),
+            _ => None,
+        })
+        .collect();
+    for one in &told {
+        if let Told::Enter(strand, .., depth, _) = one {
+            match fibers.contains(&strand) {
+                true => found.1 += 1,
+                false => found.0[strand.number() as usize - 1].push(*depth),
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_handler_is_its_own_threads_where_its_stack_is_an_array_of_another_thread() {
+    for case in 0..16 {
+        let program = Program {
+            way: [Way::Instrumented, Way::Entry][case & 1],
+            tail_called: case & 2 != 0,
+            nested: case & 4 != 0,
+            calls_meanwhile: case & 8 != 0,
+        };
+        let decoded = program.decoded();
+        let first = match program.calls_meanwhile {
+            true => vec![0, 1, 2, 2, 3, 2],
+            false => vec![0, 1, 2, 2],
+        };
+        let second = match program.nested {
+            true => vec![0, 1, 2, 2, 3, 4, 4, 5, 3, 1],
+            false => vec![0, 1, 2, 2, 3, 1],
+        };
+        assert_eq!(depths(&decoded), ([first, second], 1), "{program:?}");
+        let (loose, unresolved) = (decoded.loose, decoded.unresolved[0]);
+        assert_eq!((loose.unwound, loose.unmatched), (0, 0), "{program:?}");
+        assert_eq!(unresolved.unsure_threads, 0, "{program:?}");
+    }
+}
