@@ -24,12 +24,23 @@ struct Bounds {
   std::uint64_t low, high;
 
   [[nodiscard]] bool have(std::uint64_t pointer) const { return low < pointer && pointer <= high; }
+  [[nodiscard]] bool overlap(const Bounds& other) const {
+    return low < other.high && other.low < high;
+  }
 };
+
+/// Of no stack pointer.
+constexpr Stretch kNoStretch{};
+
+/// The thread's own stack has stretches only where an alternate signal stack lies within it: one
+/// below that and one above.
+enum StretchName { kAlternate, kAlternateOfHandler, kOwnBelow, kOwnAbove, kStretches };
 
 /// In thread-local memory, so that a forked child goes on with it.
 struct Following {
   FollowedStack stacks[2];  ///< the thread's own, with the alternate signal stack; and fibers'
   Bounds own;
+  Stretch stretches[kStretches];  ///< of the first of the stacks; no two overlap
   std::uint32_t times_told;
 };
 constinit __thread Following following __attribute__((tls_model("initial-exec"))) = {};
@@ -193,17 +204,13 @@ constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 /// The stack that has this stack pointer, which becomes that of struct FollowedCall.
 FollowedStack& place(std::uint64_t& stack_pointer) {
-  const Bounds& own = following.own;
-  std::uint64_t above = 0;
-  for (const Bounds& alternate : alternates) {
-    const std::uint64_t below = above + (alternate.high - stack_pointer);
-    if (alternate.have(stack_pointer) && own.high != kNowhere && below < own.low) {
-      stack_pointer = own.low - below;
-      return following.stacks[0];
-    }
-    above += alternate.high - alternate.low;
+  for (const Stretch& stretch : following.stretches) {
+    if (!stretch.has(stack_pointer)) continue;
+    following.stacks[0].latest = &stretch;
+    stack_pointer += stretch.shift;
+    return following.stacks[0];
   }
-  const bool elsewhere = stack_pointer < own.low || stack_pointer > own.high;
+  const bool elsewhere = stack_pointer < following.own.low || stack_pointer > following.own.high;
   return following.stacks[elsewhere ? 1 : 0];
 }
 
@@ -224,16 +231,54 @@ void bound(FollowedStack& stack, std::uint64_t low, std::uint64_t high) {
   stack.open.at[-1].stack_pointer = high != kNowhere ? high + 1 : high;
 }
 
-/// Has the hooks ask about calls on the alternate signal stack.
-void ask_on_alternate_stack(FollowedStack& stack) {
-  bool within = false;
-  for (const Bounds& alternate : alternates) {
-    within |= alternate.low < following.own.high && following.own.low < alternate.high;
+/// Changes a stretch so that a signal handler sees it whole or not at all.
+void change(Stretch& stretch, std::uint64_t low, std::uint64_t bytes, std::uint64_t shift) {
+  stretch.bytes = 0;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  stretch.low = low;
+  stretch.shift = shift;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  stretch.bytes = bytes;
+}
+
+/// Has calls on the alternate signal stacks be followed as if those continued the thread's own, if
+/// it is known where that is.
+void follow_alternate_stacks(FollowedStack& stack) {
+  const Bounds own = following.own;
+  stack.latest = &kNoStretch;
+  Bounds within{own.high, own.low};
+  std::uint64_t above = 0;
+  for (std::uint32_t index = 0; index < 2; ++index) {
+    Bounds alternate = alternates[index];
+    const std::uint64_t bytes = alternate.high - alternate.low;
+    const std::uint64_t shift = own.low - above - alternate.high;
+    if (above + bytes >= own.low) alternate = {};
+    above += bytes;
+    // No stack pointer is on two stretches. A handler's array lies on the stack of that handler.
+    const Bounds& first = alternates[0];
+    if (index > 0 && alternate.overlap(first)) {
+      if (alternate.low < first.low) {
+        alternate.high = first.low;
+      } else {
+        alternate.low = first.high < alternate.high ? first.high : alternate.high;
+      }
+    }
+    change(following.stretches[kAlternate + index], alternate.low + 1,
+           alternate.high - alternate.low, shift);
+    if (!alternate.overlap(own)) continue;
+    if (alternate.low < within.low) within.low = alternate.low;
+    if (alternate.high > within.high) within.high = alternate.high;
   }
-  const bool all = within || alternates[1].high != 0;
-  stack.asking_low = all ? 0 : alternates[0].low + 1;
-  stack.asking_bytes = all ? kNowhere : alternates[0].high - alternates[0].low;
-  stack.low = within ? kNowhere : following.own.low;
+  const bool any_within = within.low < within.high;
+  change(following.stretches[kOwnBelow], own.low,
+         any_within && own.low <= within.low ? within.low + 1 - own.low : 0, 0);
+  change(following.stretches[kOwnAbove], within.high + 1,
+         any_within && within.high <= own.high ? own.high - within.high : 0, 0);
+  const Stretch& alternate = following.stretches[kAlternate];
+  const bool all = any_within || following.stretches[kAlternateOfHandler].bytes != 0;
+  stack.asking_low = all ? 0 : alternate.low;
+  stack.asking_bytes = all ? kNowhere : alternate.bytes;
+  stack.low = any_within ? kNowhere : own.low;
 }
 
 /// Sets up a stack with memory for all_frames().
@@ -306,7 +351,7 @@ void begin_filter(Thread& thread) {
   mine.own = {known ? thread.about.stack_low : 0, known ? thread.about.stack_high : kNowhere};
   bound(mine.stacks[0], mine.own.low, mine.own.high);
   bound(mine.stacks[1], 0, kNowhere);
-  if (known) ask_on_alternate_stack(mine.stacks[0]);
+  follow_alternate_stacks(mine.stacks[0]);
   thread.window.followed = mine.stacks;
 }
 
@@ -330,7 +375,7 @@ void filter_handlers_on(std::uint64_t low, std::uint64_t high, std::uint64_t sta
     alternates[0] = {low, high};
     alternates[1] = {};
   }
-  if (followed) ask_on_alternate_stack(following.stacks[0]);
+  if (followed) follow_alternate_stacks(following.stacks[0]);
 }
 
 bool take_filter_gap() {

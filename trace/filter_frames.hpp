@@ -183,6 +183,15 @@ struct Frames {
   bool end(Ended ended);
 };
 
+/// A range of stack pointers, as of an alternate signal stack, that belong to the thread's own
+/// stack as struct FollowedCall has it.
+struct Stretch {
+  std::uint64_t low, bytes;  ///< from here, so many
+  std::uint64_t shift;       ///< what FollowedCall::stack_pointer is higher by, modulo 2^64
+
+  [[nodiscard]] bool has(std::uint64_t pointer) const { return pointer - low < bytes; }
+};
+
 /// A thread's knowledge of the open calls of one stack.
 struct FollowedStack {
   /// Those that decide what is recorded inside them. In front of the first is one that stands for
@@ -196,9 +205,10 @@ struct FollowedStack {
   std::uint64_t higher_enters, deepest_enters;
   Answer level_exits[2];  ///< inner_exit and own_exit of such a frame
   std::uint32_t levels;   ///< the deepest level that has a frame
-  /// Of stack pointers that are not of this stack, the hooks ask about the calls from here, so many
-  /// bytes; of all, where the alternate signal stack lies within this one.
+  /// Stack pointers below `low` or above `high` may be of this stack if they are from here, so many
+  /// bytes. Of these, the hooks ask about those that are not on the latest stretch.
   std::uint64_t asking_low, asking_bytes;
+  const Stretch* latest;   ///< on which the latest call lay that the hooks have asked about
   Frames stopping;         ///< the outermost call of a --stop-at function
   Frames since;            ///< the outermost since recording went on
   std::uint32_t times_on;  ///< as last seen here

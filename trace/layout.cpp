@@ -63,7 +63,11 @@ static_assert(offsetof(FollowedStack, open) + offsetof(Frames, at) == HEDDLE_FOL
               offsetof(FollowedStack, levels) == HEDDLE_FOLLOWED_LEVELS &&
               offsetof(FollowedStack, asking_low) == HEDDLE_FOLLOWED_ASKING_LOW &&
               offsetof(FollowedStack, asking_bytes) == HEDDLE_FOLLOWED_ASKING_BYTES &&
+              offsetof(FollowedStack, latest) == HEDDLE_FOLLOWED_LATEST &&
               sizeof(FollowedStack) == HEDDLE_FOLLOWED_BYTES);
+static_assert(offsetof(Stretch, low) == HEDDLE_STRETCH_LOW &&
+              offsetof(Stretch, bytes) == HEDDLE_STRETCH_BYTES &&
+              offsetof(Stretch, shift) == HEDDLE_STRETCH_SHIFT);
 static_assert(offsetof(Frame, function) == HEDDLE_FRAME_FUNCTION &&
               offsetof(Frame, call_site) == HEDDLE_FRAME_CALL_SITE &&
               offsetof(Frame, stack_pointer) == HEDDLE_FRAME_STACK_POINTER &&

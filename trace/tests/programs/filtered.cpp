@@ -318,6 +318,37 @@ FUNCTION costs() {
   set_steps(false);
   KEEP;
 }
+PLAIN void count_costs(int) {
+  struct sigaction action = {};
+  action.sa_sigaction = on_instruction;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGTRAP, &action, nullptr);
+  costs();
+}
+static long interruptions;
+PLAIN void interrupt_each(int) {
+  for (int i = 0; i < 2; i++) {
+    const bool on_far_stack = i == 1;
+    interruptions += with_steps(false, false, on_far_stack);
+    interruptions += with_steps(true, false, on_far_stack);
+    interruptions += with_steps(true, true, on_far_stack);
+  }
+}
+// Has the thread's handlers run on this stack, and calls a function, from a handler or not.
+PLAIN void call_with_alternate(char* stack, size_t bytes, void (*function)(int), bool handled) {
+  const stack_t alternate = {.ss_sp = stack, .ss_flags = 0, .ss_size = bytes};
+  sigaltstack(&alternate, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = function;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGUSR1, &action, nullptr);
+  handled ? void(raise(SIGUSR1)) : function(0);
+}
+PLAIN void call_with_array(void (*function)(int), bool handled) {
+  char stack[kHalf];
+  asm volatile("" : : "r"(stack) : "memory");
+  call_with_alternate(stack, kHalf, function, handled);
+}
 static ucontext_t thread_context, fiber_context;
 FUNCTION on_fiber() {
   leaf();
@@ -386,16 +417,12 @@ PLAIN int main(int, char** arguments) {
     twice();
     hops = 100;
     chain();
-  } else if (strcmp(what, "steps") == 0) {
+  } else if (strncmp(what, "steps", strlen("steps")) == 0) {
     if (!map_far_stacks()) return 1;
-    const stack_t alternate = {.ss_sp = far_stack(4), .ss_flags = 0, .ss_size = kStackBytes};
-    sigaltstack(&alternate, nullptr);
-    long interruptions = 0;
-    for (int i = 0; i < 2; i++) {
-      const bool on_far_stack = i == 1;
-      interruptions += with_steps(false, false, on_far_stack);
-      interruptions += with_steps(true, false, on_far_stack);
-      interruptions += with_steps(true, true, on_far_stack);
+    if (strcmp(what, "steps-handled") == 0) {
+      call_with_alternate(stacks, kHalf, interrupt_each, true);
+    } else {
+      call_with_alternate(far_stack(4), kStackBytes, interrupt_each, false);
     }
     printf("%ld\n", interruptions);
   } else if (strcmp(what, "threads") == 0) {
@@ -413,12 +440,13 @@ PLAIN int main(int, char** arguments) {
     pthread_attr_setstack(&attributes, stacks, kHalf);
     pthread_create(&thread, &attributes, with_alternate, nullptr);
     pthread_join(thread, nullptr);
-  } else if (strcmp(what, "costs") == 0) {
-    struct sigaction action = {};
-    action.sa_sigaction = on_instruction;
-    action.sa_flags = SA_SIGINFO;
-    sigaction(SIGTRAP, &action, nullptr);
-    costs();
+  } else if (strncmp(what, "costs", strlen("costs")) == 0) {
+    const bool handled = strstr(what, "handled") != nullptr;
+    if (strstr(what, "array") != nullptr) {
+      call_with_array(count_costs, handled);
+    } else {
+      call_with_alternate(stacks, kHalf, count_costs, handled);
+    }
     printf("%ld\n", instructions);
   } else if (strcmp(what, "fiber-below") == 0) {
     with_fiber(stacks);
