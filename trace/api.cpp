@@ -18,6 +18,10 @@ void pause(bool paused) {
     return;
   }
   current->paused = paused;
+  // What was announced while recording was paused is not known.
+  for (Thread* thread = current->threads; thread != nullptr; thread = thread->next) {
+    thread->window.strand = 0;
+  }
   publish_all(*current);
 }
 
@@ -59,7 +63,9 @@ extern "C" {
 /// Where heddle_trace_strand_switch (arch/x86_64_hooks.S) cannot go its quick way.
 [[gnu::visibility("hidden")]] void heddle_strand_slowly(std::uint64_t strand) {
   with_this_thread([strand](Process& process, Thread& thread) {
-    return append_strand(process, thread, StrandEvent::kSwitch, strand);
+    const long error = append_strand(process, thread, StrandEvent::kSwitch, strand);
+    thread.window.strand = strand;
+    return error;
   });
 }
 
@@ -99,6 +105,7 @@ extern "C" {
 
 [[gnu::visibility("default")]] void heddle_trace_strand_end(std::uint64_t strand) {
   with_this_thread([strand](Process& process, Thread& thread) {
+    if (thread.window.strand == strand) thread.window.strand = 0;
     return append_strand(process, thread, StrandEvent::kEnd, strand);
   });
 }

@@ -21,6 +21,7 @@ static_assert(offsetof(Window, own_sequence) == HEDDLE_WINDOW_OWN_SEQUENCE);
 static_assert(offsetof(Window, followed) == HEDDLE_WINDOW_FOLLOWED);
 static_assert(offsetof(Window, base_end) == HEDDLE_WINDOW_BASE_END);
 static_assert(offsetof(Window, min_ticks) == HEDDLE_WINDOW_MIN_TICKS);
+static_assert(offsetof(Window, strand) == HEDDLE_WINDOW_STRAND);
 static_assert(offsetof(HookSet, function_exit) == 8 && offsetof(HookSet, entry_enter) == 16 &&
               offsetof(HookSet, entry_exit) == 24);
 static_assert(kUntimed == HEDDLE_KIND_UNTIMED);

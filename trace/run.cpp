@@ -72,7 +72,7 @@ void append_wide(Thread& thread, const Call& call, std::uint64_t now) {
   commit(thread, word);
 }
 
-void begin_run(Thread& thread, std::uint64_t now, std::uint64_t stack_pointer) {
+void begin_run(Process& process, Thread& thread, std::uint64_t now, std::uint64_t stack_pointer) {
   set_base(thread.window, now, stack_pointer);
   auto* const run = reinterpret_cast<RunRecord*>(thread.buffer.header->position);
   RunRecord& about = thread.about;
@@ -85,7 +85,14 @@ void begin_run(Thread& thread, std::uint64_t now, std::uint64_t stack_pointer) {
   thread.buffer.header->thread = about.thread;
   begin_bases(thread);
   thread.window.limit = thread.buffer.block_end() - kHookRecordBytes;
-  commit(thread, reinterpret_cast<std::uint64_t*>(run + 1));
+  auto* word = reinterpret_cast<std::uint64_t*>(run + 1);
+  // The flight recorder may lose the blocks before, with what was announced there.
+  if (process.flight != 0 && thread.window.strand != 0) {
+    *word++ = first_word(RecordType::kStrand, 3, static_cast<std::uint64_t>(StrandEvent::kSwitch));
+    *word++ = now;
+    *word++ = thread.window.strand;
+  }
+  commit(thread, word);
 }
 
 /// Makes room for so many bytes, in a new block if need be.
@@ -94,7 +101,7 @@ long make_room(Process& process, Thread& thread, std::uint64_t bytes, std::uint6
   if (thread.buffer.header->position + bytes <= thread.buffer.block_end()) return 0;
   end_run(thread);
   if (const long error = thread.buffer.next_block(process); error != 0) return error;
-  begin_run(thread, now, stack_pointer);
+  begin_run(process, thread, now, stack_pointer);
   return 0;
 }
 
@@ -131,7 +138,7 @@ long open_run(Process& process, Thread& thread, std::uint64_t stack_pointer) {
       thread.buffer.block_end()) {
     if (const long error = thread.buffer.next_block(process); error != 0) return error;
   }
-  begin_run(thread, now, stack_pointer);
+  begin_run(process, thread, now, stack_pointer);
   return 0;
 }
 

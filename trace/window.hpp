@@ -58,6 +58,7 @@ struct Window {
   std::uint64_t base_end;       ///< with --min-time: address behind the record of the base, which
                                 ///< for a run's first base is the run's
   std::uint64_t min_ticks;      ///< an exit discards the enter of a shorter call
+  std::uint64_t strand;         ///< the strand that was announced last; 0: none, or not known
 };
 
 }  // namespace heddle::trace

@@ -386,6 +386,7 @@ wanted_slow\name:
 	.ifc	\first, strand
 	movabsq	$HEDDLE_STRAND_WORD, %rdx
 	movq	%rdx, (%r9)
+	movq	\third, HEDDLE_WINDOW_STRAND(%rcx)	// for a flight recording's next block
 	.else
 	movq	\first, (%r9)
 	.endif

@@ -91,6 +91,24 @@ TEST_CASE("a paused program is recorded from heddle_start() on") {
   CHECK(thread.notes[0].number == 2 * 1100);
 }
 
+TEST_CASE("a flight recording tells in each block which strand runs, unless that is not known") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const Outcome outcome =
+      run({.arguments = {"told", "60000"}, .trace = trace.string(), .in_child = [] {
+             setenv("HEDDLE_FLIGHT", "4000000", 1);
+           }});
+  REQUIRE(outcome.out == "201 1000 0\n");
+  const RawThread thread = read_trace(trace).at(0).threads.at(0);
+  std::size_t before = 0, behind = 0;
+  for (const RawNote& note : thread.notes) {
+    if (note.type != 7 || note.more != 1 || note.number != 4711) continue;
+    ++(note.before < 402 + 2 * 60'000 ? before : behind);
+  }
+  CHECK(before > 10);
+  CHECK(behind == 0);
+}
+
 TEST_CASE("a flight recorder keeps the latest calls, and snapshots of earlier ones") {
   constexpr std::uint64_t kCalls = 400'000;  // 9.6 MB of records
   for (const int signal : {0, SIGUSR2}) {
