@@ -248,11 +248,7 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         if self.sites.is_signal_return(Addr(new.caller)) {
-            let stack = self
-                .running
-                .thread(context)
-                .current
-                .unwrap_or(self.running.thread(context).own);
+            let stack = self.interrupted(context, new);
             self.running.run(context, stack, new.time);
             self.running
                 .calls
@@ -316,6 +312,25 @@ impl<S: Sink> Decoder<'_, S> {
             .calls
             .push(context, stack, new, (callee, callee), flags);
         Ok(())
+    }
+
+    /// The stack that the thread runs where a signal's handler is called. What is first recorded of
+    /// a fiber may be that.
+    fn interrupted(&mut self, context: usize, new: &Entered) -> u32 {
+        if !self.alone {
+            let (sp, time) = (new.sp, new.time);
+            self.announced.run(&mut self.running, context, sp, time);
+        }
+        let thread = self.running.thread(context);
+        let (current, own) = (thread.current, thread.own);
+        let is_unseen = self.is_part()
+            && current.is_none_or(|stack| stack == own)
+            && self.running.stack(own).frames.is_empty()
+            && self.running.map().own_stack_at(context, new.sp).is_none();
+        if is_unseen {
+            self.running.doubt_strand(own, Doubts::BEGUN_BEFORE);
+        }
+        current.unwrap_or(own)
     }
 
     /// Whether a call on `stack` that seems to have been made from so far above may be on another

@@ -1,7 +1,7 @@
 //! Signals' handlers whose alternate stack is an array of `inner`, which another thread runs.
 
 use crate::log::{Log, Told};
-use crate::marks::decoded_by;
+use crate::marks::{decoded_by, strand_of};
 use heddle_strands::{Decoded, Kind};
 use heddle_trace_file::Way;
 use heddle_trace_file::write::ThreadWriter;
@@ -154,4 +154,28 @@ fn a_handler_is_its_own_threads_where_its_stack_is_an_array_of_another_thread() 
         assert_eq!((loose.unwound, loose.unmatched), (0, 0), "{program:?}");
         assert_eq!(unresolved.unsure_threads, 0, "{program:?}");
     }
+}
+
+#[test]
+fn a_handler_with_which_a_fibers_recording_begins_is_not_surely_the_threads() {
+    let of = |announced: bool| {
+        let decoded = decoded_by(false, "", |process| {
+            process.mode(1 << 20, 0);
+            let mut thread = process.thread(4711, "app");
+            thread.stack(OWN[0], OWN[0] + 0x8000);
+            if announced {
+                thread.strand_switch(5, 7);
+            }
+            thread
+                .enter(10, BODY, HANDLED, FIBER)
+                .exit(20, BODY, 0, FIBER)
+                .enter(30, BODY, FIRST + 0x20, FIBER + 0x8000)
+                .exit(40, BODY, 0, FIBER + 0x8000);
+            thread.finish().unwrap();
+        });
+        let unsure = decoded.unresolved[0].unsure_threads;
+        (strand_of(&decoded, 10).number(), unsure)
+    };
+    assert_eq!(of(false), (1, 1));
+    assert_eq!(of(true), (2, 0));
 }
