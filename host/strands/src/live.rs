@@ -424,9 +424,9 @@ impl Slots {
             unsure.unsure_coroutines += u64::from(strand.kind == Kind::Coroutine);
             unsure.unsure_threads += u64::from(strand.kind == Kind::Thread);
             // A thread that is not sure has its own calls all the same. They are counted only where
-            // their callers are doubted, each of which may stand below the wrong one, and where the
-            // first may be a coroutine's.
-            let of_calls = Doubts::CALLER | Doubts::BEGUN_BEFORE;
+            // their callers are doubted, each of which may stand below the wrong one, and where
+            // some may be a coroutine's.
+            let of_calls = Doubts::CALLER | Doubts::BEGUN_BEFORE | Doubts::FILTERED;
             if strand.kind != Kind::Thread || strand.doubts().holds(of_calls) {
                 unsure.unsure_calls += strand.calls;
             }

@@ -347,6 +347,11 @@ impl<'a> Sites<'a> {
         matches!(self.code.role(function), Role::Part(..)) && self.calls_hooks(function)
     }
 
+    /// Whether the process has functions of coroutines.
+    pub fn have_coroutines(&self) -> bool {
+        self.code.coroutines() > 0
+    }
+
     /// See [`Code::may_be_part`].
     pub fn may_be_part(&self, function: Callee) -> bool {
         self.code.may_be_part(function)

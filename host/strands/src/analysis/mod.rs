@@ -209,6 +209,9 @@ impl<'a> Analysis<'a> {
         let recorded = &self.trace.processes()[process];
         let code = &self.codes[process];
         let mut decoder = Decoder::new((recorded, process), code, &[thread], true, None, sink);
+        if self.trace.filters().is_some_and(group::hides_callers) {
+            decoder.is_filtered();
+        }
         let mut alone = decoder.begin_within(thread, before).is_ok();
         if !alone {
             return Ok(None);

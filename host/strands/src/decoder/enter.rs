@@ -269,12 +269,14 @@ impl<S: Sink> Decoder<'_, S> {
             None if self.alone => return Err(NotAlone),
             None => self.elsewhere(context, new, callee, holder, instrumented.is_some()),
         };
-        if self.evidence.captures() && !self.running.stack(stack).runs_coroutine() {
-            let is_part = holder.is_some_and(|function| self.sites.is_recorded_part(function));
-            if is_part {
-                // Recording began within an activation, whose calls seem to be the other's.
-                self.running.doubt_strand(stack, Doubts::BEGUN_BEFORE);
-            }
+        if !self.running.stack(stack).runs_coroutine()
+            && holder.is_some_and(|function| self.may_be_coroutines(function))
+        {
+            let reason = match self.is_filtered {
+                true => Doubts::FILTERED,
+                false => Doubts::BEGUN_BEFORE,
+            };
+            self.running.doubt_strand(stack, reason);
         }
         let mut flags = way;
         if is_recorded && self.running.stack(stack).top().is_some() {
@@ -312,6 +314,16 @@ impl<S: Sink> Decoder<'_, S> {
             .calls
             .push(context, stack, new, (callee, callee), flags);
         Ok(())
+    }
+
+    /// Whether a call that `function` makes, of which no call is open, may be one of a coroutine.
+    /// Recording began within its activation, or has left that out, with all or some of what is
+    /// between.
+    fn may_be_coroutines(&self, function: u32) -> bool {
+        match self.is_filtered {
+            true => self.sites.have_coroutines() && self.sites.calls_hooks(function),
+            false => self.evidence.captures() && self.sites.is_recorded_part(function),
+        }
     }
 
     /// The stack that the thread runs where a signal's handler is called. What is first recorded of

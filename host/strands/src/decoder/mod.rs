@@ -47,6 +47,8 @@ pub(crate) struct Decoder<'a, S> {
     alone: bool,
     /// The recording is a part of what the program did: calls may have been open before it.
     part: bool,
+    /// The recording was filtered, and calls may be missing around those that it has.
+    is_filtered: bool,
     /// The time from which on events of all threads were recorded.
     complete_from: u64,
     /// The time of the latest gap of one of the threads; 0 if there was none.
@@ -73,7 +75,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
     ) -> Self {
         let capturing = known.is_some_and(|known| known.captures);
         let mut running = Running::new(process, number, threads, (code, capturing), sink);
-        if known.is_some_and(|known| known.is_filtered) {
+        let is_filtered = known.is_some_and(|known| known.is_filtered);
+        if is_filtered {
             running.doubt_all(Doubts::FILTERED);
         }
         let threads_of = threads.iter().map(|&thread| &process.threads()[thread]);
@@ -88,10 +91,16 @@ impl<'a, S: Sink> Decoder<'a, S> {
             evidence: Evidence::new(known),
             unresolved: Unresolved::default(),
             alone,
+            is_filtered,
             complete_from,
             latest_gap: 0,
             part: process.flight().is_some() || known.is_some_and(|known| known.is_part),
         }
+    }
+
+    /// The recording was filtered, and calls may be missing around those that it has.
+    pub fn is_filtered(&mut self) {
+        self.is_filtered = true;
     }
 
     /// Coroutines' frames are captured: this is known before all events.

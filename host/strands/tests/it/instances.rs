@@ -319,3 +319,26 @@ fn a_thread_that_begins_within_a_coroutine_is_not_sure() {
     assert_eq!(in_doubt(BY_MAIN.0, exit(LEAF)), 0);
     assert_eq!(in_doubt(BY_MAIN.0, leave(at + 0x40)), 0);
 }
+
+/// How many calls of a thread may be a coroutine's, one of which was made by `mid`, with these
+/// filters, which left out that one's, and these symbols besides its own.
+fn in_doubt_by(filters: &str, symbols: &str) -> u64 {
+    let directory = tempfile::tempdir().unwrap();
+    written(directory.path(), |thread, next| {
+        thread
+            .entry(next(), LEAF + 4, CODE + 0x420, OWN - 0x200)
+            .leave(next(), OWN - 0x200);
+    });
+    std::fs::write(directory.path().join("filters"), filters).unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    let text = format!("{symbols}400 100 local mid\n404 0 enter-call 400\n");
+    decoded(&trace, &text).unresolved[0].unsure_calls
+}
+
+#[test]
+fn a_filtered_call_of_a_program_with_coroutines_may_be_one_of_those() {
+    assert_eq!(in_doubt_by("--filter leaf", SYMBOLS), 2);
+    assert_eq!(in_doubt_by("--no-filter other", SYMBOLS), 0);
+    let without = "symtab 1\n0 100 local main\n300 100 local leaf\n";
+    assert_eq!(in_doubt_by("--filter leaf", without), 0);
+}
