@@ -10,7 +10,7 @@ use super::{Decoder, NotAlone};
 use crate::Doubts;
 use crate::lost::{Gone, Proof};
 use crate::sink::Sink;
-use crate::stacks::{Frame, LITTLE};
+use crate::stacks::{Frame, LITTLE, REACH};
 use heddle_calls::End;
 use heddle_trace_file::{Addr, Callee, Nanos, Way};
 
@@ -287,8 +287,19 @@ impl<S: Sink> Decoder<'_, S> {
         let top = state.frames.last().map_or(state.base, |last| last.sp);
         if sp >= base && sp - base < AROUND {
             self.doubt_beginning(stack);
-        } else if sp < base && top < sp + LITTLE {
+        } else if sp < base && top < sp + self.reach_of_calls(stack) {
             self.running.doubt(stack, Doubts::CALLER);
+        }
+    }
+
+    /// Bytes below the innermost call of `stack` within which a call that was not seen to begin may
+    /// have made some that seem to be that one's. Where the recording does not have all calls, it
+    /// may be another fiber's, whose stack is next below.
+    fn reach_of_calls(&self, stack: u32) -> u64 {
+        let top = self.running.stack(stack).top();
+        match self.is_part() && top.is_some_and(|top| top.callees > 0) {
+            true => REACH,
+            false => LITTLE,
         }
     }
 

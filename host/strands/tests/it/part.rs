@@ -172,3 +172,42 @@ fn calls_of_a_function_that_has_hooks_and_was_never_entered_are_one_fibers() {
     // Each may be a fiber's outermost call where it has none.
     assert!(told("").0 > MANY);
 }
+
+/// Fibers whose `body` a library calls back. While one of them rests in it, another runs, below,
+/// that is in the middle of a call where recording begins, and is called back as well; that call
+/// `ends` or not.
+fn called_back_below(thread: &mut ThreadWriter, ends: bool) {
+    const LIBRARY: u64 = 0x7f00_0000_0000;
+    let mut time = 0;
+    let mut next = || {
+        time += 10;
+        time
+    };
+    for fiber in (0..FIBERS as u64).rev() {
+        let base = STACKS[1] + fiber * 0x2_0000;
+        thread
+            .enter(next(), BODY, FIRST + 0x20, base)
+            .enter(next(), WORK, LIBRARY, base - 0x1100)
+            .exit(next(), WORK, 0, base - 0x1100);
+    }
+    let (last, below) = (STACKS[1], STACKS[1] - 0x1000);
+    thread
+        .enter(next(), WORK, LIBRARY, below - 0x100)
+        .exit(next(), WORK, 0, below - 0x100);
+    if ends {
+        thread.exit(next(), WORK, 0, below);
+    }
+    thread.exit(next(), BODY, 0, last);
+}
+
+#[test]
+fn a_fiber_below_whose_calls_another_ends_one_may_have_some_of_that() {
+    let unsure = |ends: bool| {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = written(directory.path(), |thread| called_back_below(thread, ends));
+        let analysis = Analysis::new(&trace, &mut Images::packed(&[symbols()]));
+        let decoded = analysis.decode(|_| Log::default()).unwrap();
+        decoded.unresolved[0].unsure
+    };
+    assert_eq!(unsure(true), unsure(false) + 1);
+}
