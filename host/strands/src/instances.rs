@@ -102,6 +102,14 @@ impl Unseen {
         self.ramps.push_back(ramp);
     }
 
+    /// Without those before `time`, from when on it is known what became of them.
+    fn since(&mut self, time: u64) -> &mut Self {
+        while self.ramps.front().is_some_and(|ramp| ramp.time < time) {
+            self.pop_front();
+        }
+        self
+    }
+
     fn pop_front(&mut self) -> Option<Ramp> {
         let ramp = self.ramps.pop_front()?;
         let next = self.ramps.front();
@@ -373,6 +381,20 @@ impl<'a> Instances<'a> {
         slot
     }
 
+    /// An instance that runs where nothing is known of it, as a call that its code makes tells.
+    pub fn unseen(
+        &mut self,
+        slots: &mut Slots,
+        sink: &mut impl Sink,
+        (coroutine, function): (u32, Addr),
+        (thread, time): (usize, u64),
+    ) -> u32 {
+        let made = Made::new(None, (thread, time), None);
+        let slot = self.begin(slots, sink, None, coroutine, &made, function);
+        slots.doubt(slot, Doubts::BEGUN_BEFORE);
+        slot
+    }
+
     /// The same, of one that has not run since its ramp returned, or was seen last.
     fn begin_at_rest(
         &mut self,
@@ -384,6 +406,10 @@ impl<'a> Instances<'a> {
         function: Addr,
     ) {
         let slot = self.begin(slots, sink, frame, coroutine, made, function);
+        if made.time < self.lacking_until {
+            // It may be one that was seen to run since.
+            slots.doubt(slot, Doubts::GAP);
+        }
         slots.rests_since(slot, made.rests_since(made.time));
         tell_rests(slots, sink, slot);
     }
@@ -523,6 +549,8 @@ impl<'a> Instances<'a> {
                 // Memory that is older than the ramp was another thing, and is used again.
                 let (since, place) = ramp.unwrap_or((0, address));
                 let made = self.made.remove(place);
+                // So it may be where events are missing since: then it is not known who made this.
+                let since = since.max(self.lacking_until.min(new.time));
                 let made = made.filter(|made| made.time >= since);
                 elsewhere = made.is_none();
                 let made = made.unwrap_or_else(|| {
@@ -531,9 +559,6 @@ impl<'a> Instances<'a> {
                 });
                 let function = Addr(new.function);
                 let slot = self.begin(slots, sink, Some(frame), coroutine, &made, function);
-                if made.time < self.lacking_until.min(new.time) {
-                    slots.doubt(slot, Doubts::GAP);
-                }
                 if goes_on == GoesOn::Rested && made.rests_since(new.time) < new.time {
                     slots.rests_since(slot, made.rests_since(new.time));
                     tell_rests(slots, sink, slot);
@@ -562,6 +587,7 @@ impl<'a> Instances<'a> {
     fn maker(&mut self, coroutine: u32, first: bool, around: &Around<'_>, time: u64) -> Made {
         let made = |maker, time| Made::new(maker, (around.thread, time), None);
         let unseen = self.unseen.get_mut(&coroutine);
+        let unseen = unseen.map(|unseen| unseen.since(self.lacking_until.min(time)));
         if first {
             // The ramp has jumped to it.
             if let Some(unseen) = unseen

@@ -10,7 +10,7 @@ use crate::sink::{Call, Sink, StrandSpan};
 use crate::stack_map::StackMap;
 use crate::stacks::{Frame, REACH, Stack};
 use crate::strands::Strands;
-use crate::threads::Left;
+use crate::threads::{Left, Unseen};
 use heddle_calls::{End, Loose, Span};
 use heddle_trace_file::{Addr, Callee, Nanos};
 
@@ -229,6 +229,44 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             let slot = self.map.stacks[stack].slot;
             self.strands.doubt(slot, Doubts::BEGUN_BEFORE);
         }
+    }
+
+    /// The code of a coroutine makes a call on the own stack of this thread, where nothing is open:
+    /// recording began within its activation, or leaves that out. What is called there is that
+    /// coroutine's, until [`OpenCalls::end_unseen`].
+    pub fn begin_unseen(&mut self, context: usize, coroutine: (u32, u32, Addr), time: u64) {
+        let (function, number, entry) = coroutine;
+        let thread = self.map.threads[context].thread;
+        let slot = self.strands.unseen((number, entry), thread, time);
+        let state = &mut self.map.stacks[self.map.threads[context].own];
+        state.activations.get_or_insert_default().0.push(0);
+        let outer = std::mem::replace(&mut state.slot, slot);
+        self.map.threads[context].unseen = Some(Unseen {
+            slot,
+            thread: outer,
+            function,
+            since: time,
+        });
+        let which = (slot, GoesOn::Begins);
+        self.strands
+            .begin_activation(which, (outer, None), thread, time);
+    }
+
+    /// The activation that was not seen to begin is over, if there is one on this thread, or, by
+    /// [`End::Open`], the trace is. Nothing that it has called is open.
+    pub fn end_unseen(&mut self, context: usize, end: End, time: u64) {
+        let Some(unseen) = self.map.threads[context].unseen.take() else {
+            return;
+        };
+        let state = &mut self.map.stacks[self.map.threads[context].own];
+        state.slot = unseen.thread;
+        let nested = state.activations.as_mut().and_then(|all| all.0.pop());
+        let ran = time.saturating_sub(unseen.since);
+        state.nested += ran;
+        let spent = (ran, nested.unwrap_or(0));
+        let when = (self.map.threads[context].thread, time);
+        self.strands
+            .end_activation((unseen.slot, false), spent, end, when);
     }
 
     /// Begins an activation of the coroutine in `slot`.

@@ -67,6 +67,21 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.strands.lacks_until(time);
     }
 
+    /// Whether the thread has made a call on its own stack since events of it were missing.
+    pub fn has_called(&mut self, context: usize) -> &mut bool {
+        &mut self.calls.map.threads[context].has_called
+    }
+
+    /// See [`OpenCalls::begin_unseen`].
+    pub fn begin_unseen(&mut self, context: usize, coroutine: (u32, u32, Addr), time: u64) {
+        self.calls.begin_unseen(context, coroutine, time);
+    }
+
+    /// See [`OpenCalls::end_unseen`].
+    pub fn end_unseen(&mut self, context: usize, end: End, time: u64) {
+        self.calls.end_unseen(context, end, time);
+    }
+
     /// An event of the thread with this index in its process is taken; gives its index in the
     /// group.
     #[inline]
@@ -148,6 +163,7 @@ impl<'a, S: Sink> Running<'a, S> {
     pub fn other(&mut self, context: usize, event: &Event<'_>, gap: bool) {
         let has_fibers = self.calls.map.stacks.len() as usize > self.threads();
         self.calls.map.threads[context].gaps += u32::from(gap);
+        self.calls.map.threads[context].has_called &= !gap;
         self.calls.map.threads.is_astray(context, gap && has_fibers);
         let thread = self.calls.map.threads[context].thread;
         let slot = self.calls.map.innermost(context);
@@ -642,8 +658,7 @@ impl<'a, S: Sink> Running<'a, S> {
         }
         for stack in 0..self.calls.map.stacks.len() {
             let state = &self.calls.map.stacks[stack];
-            let slot = state.slot;
-            if slot == Stack::SPENT {
+            if state.slot == Stack::SPENT {
                 continue;
             }
             // Another thread of the group may go on for longer: that says nothing of this one.
@@ -666,10 +681,15 @@ impl<'a, S: Sink> Running<'a, S> {
                     .strands
                     .change(runs, |strand| strand.set_suspended_at(None));
             }
-            if state.running {
+            let is_cut = state.running;
+            while self.calls.close(stack, End::Open).is_some() {}
+            if is_thread {
+                self.calls.end_unseen(context, End::Open, latest);
+            }
+            let slot = self.calls.map.stacks[stack].slot;
+            if is_cut {
                 self.calls.strands.is_cut(slot);
             }
-            while self.calls.close(stack, End::Open).is_some() {}
             if has_ended {
                 self.calls.strands.change(slot, |strand| match is_thread {
                     true => strand.dies(Nanos(until)),

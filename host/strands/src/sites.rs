@@ -341,10 +341,12 @@ impl<'a> Sites<'a> {
                 .or_insert_with(|| code.tells_its_calls(function))
     }
 
-    /// Whether the function runs or destroys coroutines, and calls hooks: a call of it is open
-    /// while it makes others, or was not recorded.
-    pub fn is_recorded_part(&self, function: u32) -> bool {
-        matches!(self.code.role(function), Role::Part(..)) && self.calls_hooks(function)
+    /// The coroutine that the function runs or destroys, if it does.
+    pub fn coroutine(&self, function: u32) -> Option<u32> {
+        match self.code.role(function) {
+            Role::Part(coroutine, _) => Some(coroutine),
+            _ => None,
+        }
     }
 
     /// Whether the process has functions of coroutines.

@@ -317,6 +317,13 @@ impl<'a, S: Sink> Strands<'a, S> {
         destroyed
     }
 
+    /// See [`Instances::unseen`].
+    pub fn unseen(&mut self, coroutine: (u32, Addr), thread: usize, time: u64) -> u32 {
+        let (slots, sink) = (&mut self.slots, &mut self.sink);
+        self.instances
+            .unseen(slots, sink, coroutine, (thread, time))
+    }
+
     /// The strand that made the one in this slot.
     pub fn maker(&self, slot: u32) -> Option<StrandId> {
         self.slots.parent(slot)

@@ -49,6 +49,23 @@ pub(crate) struct Context {
     pub ran_before: Option<(u32, StrandId)>,
     /// See [`Context::has_left`].
     unmatched: Vec<u64>,
+    /// It has made a call on its own stack since events of it were missing.
+    pub has_called: bool,
+    /// The coroutine that runs on its own stack, in an activation that was not seen to begin.
+    pub unseen: Option<Unseen>,
+}
+
+/// An activation that was not seen to begin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unseen {
+    /// The slot of the coroutine, which the thread's own stack has meanwhile, and that of the
+    /// thread.
+    pub slot: u32,
+    pub thread: u32,
+    /// The number of the function whose activation it is.
+    pub function: u32,
+    /// Since when it is known.
+    pub since: u64,
 }
 
 /// An activation that has ended.

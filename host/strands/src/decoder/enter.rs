@@ -28,6 +28,7 @@ use crate::entered::Entered;
 use crate::sink::Sink;
 use crate::sites::Site;
 use crate::stacks::{DOUBTFUL, Frame, REACH};
+use heddle_calls::End;
 use heddle_trace_file::{Addr, Way};
 
 /// Stacks that are looked at in search of a caller.
@@ -269,15 +270,7 @@ impl<S: Sink> Decoder<'_, S> {
             None if self.alone => return Err(NotAlone),
             None => self.elsewhere(context, new, callee, holder, instrumented.is_some()),
         };
-        if !self.running.stack(stack).runs_coroutine()
-            && holder.is_some_and(|function| self.may_be_coroutines(function))
-        {
-            let reason = match self.is_filtered {
-                true => Doubts::FILTERED,
-                false => Doubts::BEGUN_BEFORE,
-            };
-            self.running.doubt_strand(stack, reason);
-        }
+        self.called_by_unseen(context, stack, new, holder);
         let mut flags = way;
         if is_recorded && self.running.stack(stack).top().is_some() {
             self.unresolved.enters += 1;
@@ -316,14 +309,48 @@ impl<S: Sink> Decoder<'_, S> {
         Ok(())
     }
 
-    /// Whether a call that `function` makes, of which no call is open, may be one of a coroutine.
-    /// Recording began within its activation, or has left that out, with all or some of what is
-    /// between.
-    fn may_be_coroutines(&self, function: u32) -> bool {
-        match self.is_filtered {
-            true => self.sites.have_coroutines() && self.sites.calls_hooks(function),
-            false => self.evidence.captures() && self.sites.is_recorded_part(function),
+    /// A call is made on `stack` by a function of which no call is open there. If that may be a
+    /// coroutine's, its activation was not recorded, because the recording began within it or has
+    /// left it out, with all or some of what is between.
+    fn called_by_unseen(&mut self, context: usize, stack: u32, new: &Entered, holder: Option<u32>) {
+        let own = self.running.thread(context).own;
+        let is_free = stack == own && self.running.stack(own).frames.is_empty();
+        let holder = holder.filter(|&holder| self.sites.calls_hooks(holder));
+        if let Some(unseen) = self.running.thread(context).unseen
+            && is_free
+            && holder.is_some_and(|holder| holder != unseen.function)
+        {
+            self.running.end_unseen(context, End::Unwound, new.time);
         }
+        let unseen = self.running.thread(context).unseen;
+        let has_called = std::mem::replace(self.running.has_called(context), stack == own);
+        let Some(holder) = holder.filter(|_| unseen.is_none() || stack != own) else {
+            return;
+        };
+        let coroutine = self.sites.coroutine(holder);
+        let may_be = match self.is_filtered {
+            true => self.sites.have_coroutines(),
+            false => coroutine.is_some(),
+        };
+        if !may_be || self.running.stack(stack).runs_coroutine() {
+            return;
+        }
+        let begins = is_free && !self.is_filtered && self.evidence.captures();
+        if let Some(coroutine) = coroutine.filter(|_| begins) {
+            if has_called {
+                // What was called before may be that coroutine's, too.
+                self.running.doubt_strand(own, Doubts::BEGUN_BEFORE);
+            }
+            let entry = Addr(new.caller);
+            self.running
+                .begin_unseen(context, (holder, coroutine, entry), new.time);
+            return;
+        }
+        let reason = match self.is_filtered {
+            true => Doubts::FILTERED,
+            false => Doubts::BEGUN_BEFORE,
+        };
+        self.running.doubt_strand(stack, reason);
     }
 
     /// The stack that the thread runs where a signal's handler is called. What is first recorded of

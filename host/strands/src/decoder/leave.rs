@@ -145,13 +145,13 @@ impl<S: Sink> Decoder<'_, S> {
                 self.unresolved.exits += 1;
                 self.doubt_current(context, sp);
                 self.announced.run(&mut self.running, context, sp, time.0);
+                self.running.calls.unmatched(context, function, time);
                 if let Some(own) = own
                     && self.evidence.captures()
                     && self.is_around_all(context, own, sp)
                 {
-                    self.begun_within(context, own, (function, sp));
+                    self.begun_within(context, own, (function, sp), time);
                 }
-                self.running.calls.unmatched(context, function, time);
             }
         }
         Ok(())
@@ -169,8 +169,25 @@ impl<S: Sink> Decoder<'_, S> {
     /// The thread had an exit on its own stack with `sp`, without a call. If it is a coroutine's,
     /// recording began within its activation, whose calls seem to be the thread's. Where it tells
     /// of no function, an activation that begins there later tells.
-    fn begun_within(&mut self, context: usize, own: u32, (function, sp): (Callee, u64)) {
-        if function == Callee::Unknown {
+    fn begun_within(
+        &mut self,
+        context: usize,
+        own: u32,
+        (function, sp): (Callee, u64),
+        time: Nanos,
+    ) {
+        if self.running.thread(context).unseen.is_some() {
+            let count = self.running.stack(own).frames.len();
+            let kept = self
+                .running
+                .stack(own)
+                .frames
+                .partition_point(|frame| frame.sp > sp);
+            if count > kept {
+                self.running.calls.unwind(own, kept);
+            }
+            self.running.end_unseen(context, End::Returned, time.0);
+        } else if function == Callee::Unknown {
             self.running.calls.map.threads[context].has_left(sp);
         } else if self.sites.may_be_part(function) {
             self.running.doubt_strand(own, Doubts::BEGUN_BEFORE);

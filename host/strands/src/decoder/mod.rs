@@ -28,7 +28,7 @@ use crate::sites::Sites;
 use crate::stacks::{DOUBTFUL, Frame};
 use crate::survey::Survey;
 use heddle_calls::Loose;
-use heddle_trace_file::{Addr, CoroutineFrame, Event, EventKind, Nanos, Process, Way};
+use heddle_trace_file::{Addr, CoroutineFrame, Event, EventKind, Nanos, Process, Way, Why};
 
 /// The group's threads cannot be decoded one by one: they run on other stacks than their own, or
 /// resume coroutines.
@@ -53,6 +53,8 @@ pub(crate) struct Decoder<'a, S> {
     complete_from: u64,
     /// The time of the latest gap of one of the threads; 0 if there was none.
     latest_gap: u64,
+    /// The time of the first gap because recording was paused.
+    first_pause: Option<u64>,
 }
 
 /// The result for a group of threads.
@@ -94,6 +96,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
             is_filtered,
             complete_from,
             latest_gap: 0,
+            first_pause: None,
             part: process.flight().is_some() || known.is_some_and(|known| known.is_part),
         }
     }
@@ -241,7 +244,13 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 self.part = true;
                 self.latest_gap = event.time.0;
                 self.running.doubt_living(Doubts::GAP);
-                self.running.lacks_until(event.time.0);
+                let until = self.lacks_until(context, event);
+                self.running.lacks_until(until);
+                let own = self.running.thread(context).own;
+                if self.running.stack(own).frames.is_empty() {
+                    let end = heddle_calls::End::Unwound;
+                    self.running.end_unseen(context, end, event.time.0);
+                }
             }
             match event.kind {
                 EventKind::Making { by: Some(by), .. } => self.making(context, event, by.0),
@@ -337,6 +346,22 @@ impl<'a, S: Sink> Decoder<'a, S> {
         self.unresolved.calls += 1;
         self.running.note_events(context, 2, exit.time.0);
         true
+    }
+
+    /// Until when events are missing, as this gap of the thread says. One that is the thread's
+    /// first event may come long after recording was paused, when that was over for the others.
+    fn lacks_until(&mut self, context: usize, gap: &Event) -> u64 {
+        let time = gap.time.0;
+        if let EventKind::Gap {
+            why: Why::Paused, ..
+        } = gap.kind
+        {
+            let first = *self.first_pause.get_or_insert(time);
+            if self.running.thread(context).events == 1 {
+                return first;
+            }
+        }
+        time
     }
 
     /// Takes an event that tells of the memory of a coroutine's frame or of a fiber's stack, if it

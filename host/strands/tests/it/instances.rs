@@ -255,7 +255,33 @@ fn an_instance_from_before_a_gap_may_be_another_behind_it() {
 }
 
 #[test]
-fn a_maker_from_before_a_gap_may_have_made_another() {
+fn a_thread_that_was_paused_with_others_lacks_nothing_since() {
+    let directory = tempfile::tempdir().unwrap();
+    let writer = TraceWriter::create(directory.path()).unwrap();
+    let mut process = writer.process(MAKER, 1, "/nowhere/app").unwrap();
+    process.module(CODE, CODE + 0x1000, CODE, None, "/nowhere/app");
+    for (tid, own) in [(MAKER, OWN), (RUNNER, RUNNERS)] {
+        let mut thread = process.thread(tid, "app");
+        thread.stack(own & !0xffff, (own & !0xffff) + 0x8000);
+        let mut times = match tid {
+            MAKER => vec![600, 500, 300, 200].into_iter(),
+            _ => vec![450, 400].into_iter(),
+        };
+        let mut next = || times.next_back().unwrap();
+        thread.gap(if tid == MAKER { 100 } else { 350 }, Why::Paused, None);
+        run(&mut thread, &mut next, MEMORY, (BY_MAIN.0, own - 0x40));
+        if tid == MAKER {
+            run(&mut thread, &mut next, MEMORY, (BY_MAIN.0, own - 0x40));
+        }
+        thread.finish().unwrap();
+    }
+    process.finish().unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    assert_eq!(instances(&trace), [(3, None, 3, true)]);
+}
+
+#[test]
+fn a_ramp_from_before_a_gap_may_have_made_another() {
     let directory = tempfile::tempdir().unwrap();
     let trace = written(directory.path(), |thread, next| {
         thread
@@ -264,12 +290,13 @@ fn a_maker_from_before_a_gap_may_have_made_another() {
             .gap(next(), Why::Paused, None);
         run(thread, next, MEMORY, BY_MAIN);
     });
-    assert_eq!(instances(&trace), [(2, Some(1), 1, false)]);
+    assert_eq!(instances(&trace), [(2, None, 1, true)]);
 }
 
-/// How many calls of a thread may be a coroutine's. It begins with a call from `site` and then
-/// `ends` what is around that, and runs another coroutine twice from `main`'s place.
-fn in_doubt(site: u64, ends: impl FnOnce(&mut ThreadWriter)) -> u64 {
+/// How many threads are not sure, how many coroutines, and the number of their calls. A thread
+/// begins with a call from `site` and then `ends` what is around that, and runs another coroutine
+/// twice from `main`'s place.
+fn in_doubt(site: u64, ends: impl FnOnce(&mut ThreadWriter)) -> [u64; 3] {
     let directory = tempfile::tempdir().unwrap();
     let writer = TraceWriter::create(directory.path()).unwrap();
     let mut process = writer.process(4711, 1, "/nowhere/app").unwrap();
@@ -290,21 +317,24 @@ fn in_doubt(site: u64, ends: impl FnOnce(&mut ThreadWriter)) -> u64 {
     process.finish().unwrap();
     let trace = Trace::open(directory.path()).unwrap();
     let found = decoded(&trace, SYMBOLS).unresolved[0];
-    assert_eq!(found.unsure_threads > 0, found.unsure_calls > 0);
-    found.unsure_calls
+    [
+        found.unsure_threads,
+        found.unsure_coroutines,
+        found.unsure_calls,
+    ]
 }
 
 #[test]
-fn a_thread_that_begins_within_a_coroutine_is_not_sure() {
+fn calls_of_a_coroutine_within_which_recording_begins_are_not_surely_the_threads() {
     const BY_BODY: u64 = BODY + 0x20;
     let at = BY_MAIN.1;
     // The coroutine's code has made the call.
-    assert_eq!(in_doubt(BY_BODY, |_| ()), 1);
+    assert_eq!(in_doubt(BY_BODY, |_| ()), [0, 1, 1]);
     // It has ended: the exit tells of what, or is where the next one begins.
     let exit = |of: u64| move |thread: &mut ThreadWriter| _ = thread.exit(30, of, 0, at);
     let leave = |sp: u64| move |thread: &mut ThreadWriter| _ = thread.leave(30, sp);
-    assert_eq!(in_doubt(BY_MAIN.0, exit(BODY)), 1);
-    assert_eq!(in_doubt(BY_MAIN.0, leave(at)), 1);
+    assert_eq!(in_doubt(BY_MAIN.0, exit(BODY)), [1, 0, 1]);
+    assert_eq!(in_doubt(BY_MAIN.0, leave(at)), [1, 0, 1]);
     // Its call is seen, and the frame was told of before.
     let begins = |thread: &mut ThreadWriter| {
         thread
@@ -313,11 +343,11 @@ fn a_thread_that_begins_within_a_coroutine_is_not_sure() {
             .leave(50, at - 0x80)
             .leave(60, at);
     };
-    assert_eq!(in_doubt(BY_MAIN.0, begins), 3);
+    assert_eq!(in_doubt(BY_MAIN.0, begins), [1, 0, 3]);
     // Or it was another function.
-    assert_eq!(in_doubt(BY_MAIN.0, |_| ()), 0);
-    assert_eq!(in_doubt(BY_MAIN.0, exit(LEAF)), 0);
-    assert_eq!(in_doubt(BY_MAIN.0, leave(at + 0x40)), 0);
+    assert_eq!(in_doubt(BY_MAIN.0, |_| ()), [0, 0, 0]);
+    assert_eq!(in_doubt(BY_MAIN.0, exit(LEAF)), [0, 0, 0]);
+    assert_eq!(in_doubt(BY_MAIN.0, leave(at + 0x40)), [0, 0, 0]);
 }
 
 /// How many calls of a thread may be a coroutine's, one of which was made by `mid`, with these
