@@ -159,32 +159,36 @@ impl Verdict {
         self.unknown_parent
     }
 
-    /// Pairs strands one to one, those first that have most marks in common; the marks of other
-    /// pairs are wrong. To be called once, at the end.
+    /// Pairs strands one to one; the marks of other pairs are wrong. Of those that are sure, only
+    /// the ones among them are that are wrong without the strands that are not sure: part of a true
+    /// strand may be on such a one. To be called once, at the end.
     pub fn pair_strands(&mut self) {
         let mut pairs: Vec<_> = self
             .pairs
             .iter()
             .map(|(&pair, (marks, sure, first))| (*marks, pair, *sure, first.clone()))
             .collect();
+        let sure = pairs.iter().filter(|(_, _, sure, _)| *sure > 0);
+        let (.., left) = paired(sure.map(|&(_, pair, sure, _)| (sure, pair)).collect());
+        let misled: HashMap<(u64, u64), u64> =
+            left.into_iter().map(|(sure, pair)| (pair, sure)).collect();
+        self.wrong_sure += misled.values().sum::<u64>();
+        let all = pairs.iter().map(|&(marks, pair, ..)| (marks, pair));
+        let (of_truth, of_decoded, left) = paired(all.collect());
+        let left: std::collections::HashSet<(u64, u64)> =
+            left.into_iter().map(|(_, pair)| pair).collect();
+        pairs.retain(|(_, pair, ..)| left.contains(pair));
         pairs.sort_by_key(|&(marks, pair, ..)| (std::cmp::Reverse(marks), pair));
-        let (mut of_truth, mut of_decoded) = (HashMap::new(), HashMap::new());
-        for (marks, (truth, decoded), sure, first) in pairs {
-            let theirs = of_decoded.get(&decoded).copied();
-            let ours = of_truth.get(&truth).copied();
-            if theirs.is_none() && ours.is_none() {
-                of_truth.insert(truth, decoded);
-                of_decoded.insert(decoded, truth);
-                continue;
-            }
+        for (marks, pair, sure, first) in pairs {
+            let (truth, decoded) = pair;
             self.wrong_strand += marks;
-            self.wrong_sure += sure;
-            let ours = ours.map_or(String::new(), |ours| {
+            let ours = of_truth.get(&truth).map_or(String::new(), |ours| {
                 format!("; the others of {truth} are on {ours}")
             });
+            let theirs = of_decoded.get(&decoded);
             let theirs = theirs.map_or(String::new(), |theirs| format!("; which is {theirs}'s"));
             self.tell(
-                self.misleading(sure > 0, self.wrong_strand),
+                self.misleading(misled.contains_key(&pair), self.wrong_strand),
                 format!("wrong strand: {first}{theirs}{ours} ({marks} marks, {sure} of them sure)"),
             );
         }
@@ -220,6 +224,28 @@ impl Verdict {
     }
 }
 
+/// Pairs true strands with decoded ones, those first that have most marks in common: gives each
+/// one's, and the pairs that are left.
+#[allow(
+    clippy::type_complexity,
+    reason = "what the two callers need is not the same"
+)]
+fn paired(
+    mut pairs: Vec<(u64, (u64, u64))>,
+) -> (HashMap<u64, u64>, HashMap<u64, u64>, Vec<(u64, (u64, u64))>) {
+    pairs.sort_by_key(|&(marks, pair)| (std::cmp::Reverse(marks), pair));
+    let (mut of_truth, mut of_decoded) = (HashMap::new(), HashMap::new());
+    pairs.retain(|&(_, (truth, decoded))| {
+        let is_left = of_truth.contains_key(&truth) || of_decoded.contains_key(&decoded);
+        if !is_left {
+            of_truth.insert(truth, decoded);
+            of_decoded.insert(decoded, truth);
+        }
+        is_left
+    });
+    (of_truth, of_decoded, pairs)
+}
+
 /// One line, then a line for each difference told.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -244,5 +270,19 @@ impl fmt::Display for Verdict {
         self.details
             .iter()
             .try_for_each(|detail| write!(f, "\n  {detail}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strands_are_paired_one_to_one_by_the_marks_that_they_have_in_common() {
+        let (of_truth, of_decoded, left) =
+            paired(vec![(1, (1, 10)), (5, (1, 11)), (3, (2, 11)), (2, (2, 12))]);
+        assert_eq!(of_truth, HashMap::from([(1, 11), (2, 12)]));
+        assert_eq!(of_decoded, HashMap::from([(11, 1), (12, 2)]));
+        assert_eq!(left, [(3, (2, 11)), (1, (1, 10))]);
     }
 }
