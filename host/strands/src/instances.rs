@@ -549,7 +549,8 @@ impl<'a> Instances<'a> {
                 // Memory that is older than the ramp was another thing, and is used again.
                 let (since, place) = ramp.unwrap_or((0, address));
                 let made = self.made.remove(place);
-                // So it may be where events are missing since: then it is not known who made this.
+                // It may be so, too, where events are missing since. Then nobody is known to have
+                // made this one.
                 let since = since.max(self.lacking_until.min(new.time));
                 let made = made.filter(|made| made.time >= since);
                 elsewhere = made.is_none();

@@ -98,7 +98,8 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             match self.strands.role(callee) {
                 Role::Plain => {}
                 Role::Ramp(_) => flags |= Frame::RAMP,
-                // Events are missing right before: of whom, its frame would have told.
+                // The recorder tells the frame right before the enter, so that event is missing,
+                // and which instance's call this is is not known.
                 Role::Part(..) => self.strands.doubt(outer, Doubts::BEGUN_BEFORE),
             }
         }
