@@ -315,10 +315,10 @@ impl<S: Sink> Decoder<'_, S> {
     fn called_by_unseen(&mut self, context: usize, stack: u32, new: &Entered, holder: Option<u32>) {
         let own = self.running.thread(context).own;
         let is_free = stack == own && self.running.stack(own).frames.is_empty();
-        let holder = holder.filter(|&holder| self.sites.calls_hooks(holder));
         if let Some(unseen) = self.running.thread(context).unseen
             && is_free
-            && holder.is_some_and(|holder| holder != unseen.function)
+            && let Some(holder) = holder.filter(|&holder| holder != unseen.function)
+            && self.sites.calls_hooks(holder)
         {
             self.running.end_unseen(context, End::Unwound, new.time);
         }
@@ -332,7 +332,8 @@ impl<S: Sink> Decoder<'_, S> {
             true => self.sites.have_coroutines(),
             false => coroutine.is_some(),
         };
-        if !may_be || self.running.stack(stack).runs_coroutine() {
+        let runs_another = self.running.stack(stack).runs_coroutine();
+        if !may_be || runs_another || !self.sites.calls_hooks(holder) {
             return;
         }
         let begins = is_free && !self.is_filtered && self.evidence.captures();
