@@ -354,8 +354,11 @@ impl SymbolTable {
 
     /// Whether functions of it resume or destroy C++20 coroutines. O(bytes of names).
     pub fn has_coroutines(&self) -> bool {
-        // Both GCC and Clang make a function of this name for each.
-        memchr::memmem::find(self.names.as_bytes(), b".destroy").is_some()
+        // GCC makes a `.destroy` for each. Clang leaves it out where every frame of the coroutine
+        // lies in its caller's: `.cleanup` destroys it then, and either part may be inlined.
+        let parts: [&[u8]; 3] = [b".destroy", b".resume", b".cleanup"];
+        let names = self.names.as_bytes();
+        parts.iter().any(|part| memchr::memmem::find(names, part).is_some())
     }
 
     /// The ramps of C++20 coroutines that Clang compiled, by the names that it gives to what

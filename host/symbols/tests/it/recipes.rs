@@ -154,6 +154,34 @@ fn compare(program: &Path, what: &str) -> Count {
     count
 }
 
+/// Clang makes no `.destroy` of a coroutine whose frames all lie in their callers', and may inline
+/// any other part.
+#[test]
+fn one_part_of_a_coroutine_is_enough_to_look_for_its_frame() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let [source, program] = ["part.c", "part"].map(|name| path.join(name));
+    let [from, to] = [&source, &program].map(|path| path.to_str().unwrap());
+    for (part, is_sought) in [
+        ("resume", true),
+        ("cleanup", true),
+        ("destroy", true),
+        ("cold", false),
+    ] {
+        let symbol = format!("_Z1av.{part}");
+        let text = format!("void a() asm(\"{symbol}\"); void a() {{}} int main() {{ a(); }}");
+        std::fs::write(&source, text).unwrap();
+        run("gcc", &["-finstrument-functions", from, "-o", to]);
+        let table = SymbolTable::parse(&std::fs::read(&program).unwrap()).unwrap();
+        let all = table.stretches();
+        let named = all.filter(|&(_, _, name)| is_sought && name == symbol);
+        let expected: Vec<_> = named.map(|(start, size, _)| start..start + size).collect();
+        let (found, warnings) = recipes(&program);
+        let found: Vec<_> = found.into_iter().map(|(range, _)| range).collect();
+        assert_eq!((found, warnings), (expected, Vec::new()), "{symbol}");
+    }
+}
+
 #[test]
 fn what_debug_information_does_not_say_is_looked_for() {
     let directory = tempfile::tempdir().unwrap();
