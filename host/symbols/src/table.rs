@@ -358,7 +358,9 @@ impl SymbolTable {
         // lies in its caller's: `.cleanup` destroys it then, and either part may be inlined.
         let parts: [&[u8]; 3] = [b".destroy", b".resume", b".cleanup"];
         let names = self.names.as_bytes();
-        parts.iter().any(|part| memchr::memmem::find(names, part).is_some())
+        parts
+            .iter()
+            .any(|part| memchr::memmem::find(names, part).is_some())
     }
 
     /// The ramps of C++20 coroutines that Clang compiled, by the names that it gives to what
