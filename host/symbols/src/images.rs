@@ -624,7 +624,10 @@ impl Images {
             self.warnings.push(Warning::Debug { path, reason });
             Vec::new()
         });
-        coroutines::with_symbols(known, &table)
+        // Of a file that cannot be read, that was said above.
+        let program = files::map(&module.path);
+        let program = program.as_deref().map_or(&[][..], |program| program);
+        coroutines::with_symbols(known, &table, program)
     }
 
     /// What the library records of functions of the file that `module` was mapped from, by its

@@ -22,6 +22,7 @@ mod flow;
 mod frame_code;
 mod frame_type;
 mod place;
+mod prologue;
 mod ranges;
 mod scopes;
 mod suspensions;
@@ -34,8 +35,10 @@ use gimli::{DwarfSections, EndianSlice, LittleEndian, SectionId};
 use heddle_trace_file::{FramePlace, Recipe};
 use object::Object;
 use object::read::elf::ElfFile64;
+use prologue::first_argument;
 use std::borrow::Cow;
 use std::ops::Range;
+use suspensions::code_in;
 pub(crate) use suspensions::{Body, Point, suspension_points};
 
 /// DWARF as it lies in the file.
@@ -96,9 +99,15 @@ pub(crate) const SOUGHT: Recipe = Recipe {
     resume_index: None,
 };
 
-/// What is known, and beside it the functions that are a coroutine's by their names alone: of
-/// objects that were compiled without `-g`, or by Clang.
-pub(crate) fn with_symbols(known: ranges::Found, table: &SymbolTable) -> ranges::Found {
+/// What is known, and beside it the functions of `program` that are a coroutine's by their names
+/// alone: of objects that were compiled without `-g`, or by Clang. Their code in front of the hook
+/// says where the frame is, or else the library searches.
+pub(crate) fn with_symbols(
+    known: ranges::Found,
+    table: &SymbolTable,
+    program: &[u8],
+) -> ranges::Found {
+    let file = object::File::parse(program).ok();
     let mut all = Vec::with_capacity(known.len());
     let mut known = known.into_iter().peekable();
     let named = table
@@ -111,7 +120,21 @@ pub(crate) fn with_symbols(known: ranges::Found, table: &SymbolTable) -> ranges:
         }
         let described = all[before..].iter().any(|(range, _)| range.end > start);
         if !described && all.last().is_none_or(|(range, _)| range.end <= start) {
-            all.push((start..start + size, SOUGHT));
+            let function = start..start + size;
+            let code = file.as_ref().and_then(|file| code_in(file, &function));
+            match code.and_then(|code| first_argument(code, start)) {
+                Some((site, place)) if site < function.end => {
+                    let told = Recipe {
+                        place: Some(place),
+                        resume_index: None,
+                    };
+                    all.push((start..site, SOUGHT));
+                    all.push((site..site + 1, told));
+                    all.push((site + 1..function.end, SOUGHT));
+                    all.retain(|(range, _)| !range.is_empty());
+                }
+                _ => all.push((function, SOUGHT)),
+            }
         }
     }
     all.extend(known);

@@ -147,7 +147,7 @@ pub(crate) fn suspension_points(
 }
 
 /// The bytes of code in this range.
-fn code_in<'a>(file: &object::File<'a>, range: &Range<u64>) -> Option<&'a [u8]> {
+pub fn code_in<'a>(file: &object::File<'a>, range: &Range<u64>) -> Option<&'a [u8]> {
     let section = file.sections().find(|section| {
         let end = section.address().saturating_add(section.size());
         let inside = section.address() <= range.start && range.end <= end;

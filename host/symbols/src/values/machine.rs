@@ -96,7 +96,7 @@ impl Machine {
     }
 
     /// The address of an operand in memory, if a register's value back then and a number tell it.
-    fn address(&self, instruction: &Instruction) -> Option<(u8, i32)> {
+    pub fn address(&self, instruction: &Instruction) -> Option<(u8, i32)> {
         if instruction.memory_index() != Register::None
             || instruction.segment_prefix() != Register::None
         {

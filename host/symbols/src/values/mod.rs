@@ -26,7 +26,7 @@
 
 mod abi;
 mod attributes;
-mod machine;
+pub(crate) mod machine;
 mod narrowed;
 mod place;
 mod records;
