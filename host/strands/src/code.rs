@@ -21,6 +21,8 @@ pub struct Code {
     orders: Vec<CallOrders>,
     roles: Vec<Role>,
     coroutines: u32,
+    /// The coroutines that Clang compiled: it may lay their frames into what calls their ramps.
+    by_clang: FxHashSet<u32>,
     signal_returns: FxHashSet<Addr>,
     /// By function: those that it jumps to at its end; `None` for one that its code does not tell.
     jumps: FxHashMap<u32, Vec<Option<u32>>>,
@@ -166,7 +168,12 @@ impl Code {
                     self.roles.push(match coroutine_part(symbol) {
                         Some((ramp, part, _)) => {
                             let next = self.coroutines + coroutines.len() as u32;
-                            Role::Part(*coroutines.entry(ramp).or_insert(next), part)
+                            let coroutine = *coroutines.entry(ramp).or_insert(next);
+                            // GCC's parts have this in their names.
+                            if !symbol.contains(".Frame.") {
+                                self.by_clang.insert(coroutine);
+                            }
+                            Role::Part(coroutine, part)
                         }
                         None => {
                             ramps.push((number, symbol));
@@ -402,6 +409,11 @@ impl Code {
     pub fn role(&self, function: u32) -> Role {
         let role = self.roles.get(function as usize);
         role.copied().unwrap_or_default()
+    }
+
+    /// Whether Clang compiled the coroutine with this number.
+    pub fn is_by_clang(&self, coroutine: u32) -> bool {
+        self.by_clang.contains(&coroutine)
     }
 
     /// Whether `function` may be one that runs or destroys coroutines. O(stretches).

@@ -13,8 +13,8 @@
 //!   first is behind the initial one, and nothing comes back to that;
 //! - its ramp is what called it: that makes a new one each time.
 //!
-//! Clang lays a frame into that of the function which calls the ramp where it can, without a call
-//! of the ramp: whether the next one at that address is another is not known.
+//! Clang lays a frame into that of the function or coroutine which calls the ramp where it can,
+//! without a call of the ramp: whether the next one at that address is another is not known.
 //!
 //! The strand that runs the ramp is the parent. Where the optimiser has put the first activation
 //! into the ramp, the calls of that ramp are the instance's, so what is made there has the instance
@@ -140,8 +140,6 @@ pub(crate) struct Around<'f> {
     pub jumped: Option<StrandId>,
     /// The number of the thread's event.
     pub event: u64,
-    /// The coroutine's frame lies among the frames of functions.
-    pub on_stack: bool,
 }
 
 /// The effect of a call on an instance.
@@ -545,9 +543,12 @@ impl<'a> Instances<'a> {
                 if slots.last(slot) < self.lacking_until {
                     slots.doubt(slot, Doubts::GAP);
                 }
-                // The function whose frame has it may make several in turn: no memory is allocated
-                // or freed then.
-                if same.is_some() && around.on_stack && slots.parent(slot).is_none() {
+                // What called its ramp may make several in turn within its own frame: no memory is
+                // allocated or freed then.
+                if same.is_some()
+                    && slots.parent(slot).is_none()
+                    && self.code.is_by_clang(coroutine)
+                {
                     slots.doubt(slot, Doubts::SHARED);
                 }
                 slot

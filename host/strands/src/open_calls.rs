@@ -80,8 +80,6 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
                 strand: self.strands.id(outer),
                 jumped: self.map.left_here(context, new).map(|left| left.strand),
                 event: self.map.threads[context].events,
-                on_stack: frame.resume_index().is_none()
-                    && self.map.is_on_stack(context, stack, frame.address().0),
                 top: self.map.stacks[stack].frames.last_mut(),
             };
             // An inlined function has its container's body, but its own role.

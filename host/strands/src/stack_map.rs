@@ -63,16 +63,6 @@ impl<'a> StackMap<'a> {
         }
     }
 
-    /// Whether `address` lies on a thread's own stack, or among the open calls of `stack`, which
-    /// this thread runs.
-    #[inline]
-    pub fn is_on_stack(&self, context: usize, stack: u32, address: u64) -> bool {
-        let frames = &self.stacks[stack].frames;
-        let ends = frames.first().zip(frames.last());
-        ends.is_some_and(|(first, last)| (last.sp..first.sp).contains(&address))
-            || self.own_stack_around(context, address).is_some()
-    }
-
     /// Whether a signal's handler is open on this thread, whose alternate stack lies within `own`,
     /// another thread's, and holds `sp`. The kernel has called the handler on top of what its
     /// thread runs. Its stack is an array, so no other call has its frame in that: neither one that
