@@ -95,8 +95,6 @@ void add_plain(std::uint64_t site) {
   store_word(*to, site);
 }
 
-constexpr std::uint32_t kNoIndex = 0xffff;
-
 std::uint32_t read_index(const Site& site, std::uint64_t frame) {
   if (site.index_offset == 0) return kNoIndex;
   std::uint16_t index = 0;

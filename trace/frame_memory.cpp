@@ -172,8 +172,9 @@ void tell_left_frames() {
     // The first return address that a hook can have in it.
     const std::uint32_t planned = planned_range(destroyer + 1);
     const std::uint64_t offset = planned == kNotPlanned ? 0 : 2 * (planned >> 16);
-    std::uint16_t index = 0;
-    if (offset == 0 || read_safely(frame + offset, &index, sizeof index) != sizeof index) continue;
+    // Without debug information the index is not known, but that a frame is there is.
+    std::uint16_t index = kNoIndex;
+    if (offset != 0 && read_safely(frame + offset, &index, sizeof index) != sizeof index) continue;
     heddle_append(first_word(RecordType::kFrameLeft, 3, destroyer & 0xffffffff),
                   (frame & kAddress) | std::uint64_t{index} << 48);
   }

@@ -10,6 +10,9 @@
 
 namespace heddle::trace {
 
+/// A resume index that is not known, in a record.
+inline constexpr std::uint16_t kNoIndex = 0xffff;
+
 /// The state of a hook's caller: where the hook was called, and the registers.
 struct HookState {
   std::uint64_t site;           ///< return address of the hook
