@@ -97,7 +97,7 @@ impl Answers {
         !self.may_differ
             && (self.expects_captures || !found.captures)
             && found.inner_sites.is_empty()
-            && !found.shared.any()
+            && found.went_on.is_empty()
             && self.are_certain(found)
             && self.not_entered.is_disjoint(&found.entered)
             && self.outermost.iter().all(outermost)

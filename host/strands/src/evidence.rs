@@ -1,6 +1,7 @@
 //! Facts about call sites from the first look at a group's events, and from this one.
 
 use crate::answers::Answers;
+use crate::lost::GoneOnFiber;
 use crate::offsets::Offsets;
 use crate::stacks::{DOUBTFUL, LITTLE};
 use crate::survey::{FirstCallSites, Places, Survey, Votes};
@@ -131,10 +132,13 @@ impl<'a> Evidence<'a> {
         known.is_some_and(|known| known.inner_sites.contains(&site))
     }
 
-    /// A fiber went on after another had begun on its stack, which has its outermost call at
-    /// `base`.
-    pub fn note_shared(&mut self, base: u64, fiber: u64) {
-        self.survey.shared.note(base, fiber);
+    /// This call of a fiber was taken for gone, because another fiber began on its stack, but went
+    /// on at `time`. `alone`: none that was there before it did.
+    pub fn note_went_on(&mut self, gone: &GoneOnFiber, alone: bool, time: u64) {
+        self.survey.shared.note(gone.base, gone.fiber);
+        if self.is_first_look() {
+            self.survey.went_on.note(&gone.call, alone, time);
+        }
     }
 
     /// Whether fibers share the stack that has an outermost call at `sp`.

@@ -1,7 +1,7 @@
 //! Threads run stacks, on which calls of strands are open. The sink is told of each change.
 
 use crate::code::Code;
-use crate::lost::{Gone, Lost, Proof};
+use crate::lost::{GoneWithin, Lost, SharedStacks, WentOn};
 use crate::open_calls::OpenCalls;
 use crate::sink::Sink;
 use crate::sites::Sites;
@@ -11,7 +11,7 @@ use crate::strands::Strands;
 use crate::threads::Context;
 use crate::{Doubts, Strand, StrandId, Unresolved};
 use heddle_calls::{End, Loose};
-use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos, Process, Way};
+use heddle_trace_file::{Addr, CoroutineFrame, Event, Nanos, Process};
 
 /// The threads of a group: they leave stacks, and go on on others. What calls are open there is
 /// kept apart.
@@ -19,6 +19,10 @@ pub(crate) struct Running<'a, S> {
     pub calls: OpenCalls<'a, S>,
     /// The calls that were taken for gone.
     lost: Lost,
+    /// Those of fibers that went on nevertheless, as the first look has found.
+    went_on: Option<&'a WentOn>,
+    /// The stacks of fibers that have lost one of them.
+    shared: SharedStacks,
     /// Reasons to doubt every fiber.
     doubts: Doubts,
     /// Not every event has read the clock, so that the order of threads' events is not exact.
@@ -52,9 +56,16 @@ impl<'a, S: Sink> Running<'a, S> {
         Running {
             calls: OpenCalls::new(strands, map),
             lost: Lost::default(),
+            went_on: None,
+            shared: SharedStacks::default(),
             doubts: Doubts::NONE,
             sparse: process.sparse().is_some(),
         }
+    }
+
+    /// The first look has found that these calls went on after they were taken for gone.
+    pub fn expect_to_go_on(&mut self, went_on: &'a WentOn) {
+        self.went_on = Some(went_on).filter(|went_on| !went_on.is_empty());
     }
 
     /// Coroutines' frames are captured.
@@ -360,8 +371,8 @@ impl<'a, S: Sink> Running<'a, S> {
             for other in others {
                 if lacks_calls && !self.lacks_calls(other) {
                     self.doubt(other, Doubts::GAP);
-                } else {
-                    self.discard(other);
+                } else if self.discard(other) {
+                    self.doubt(stack, Doubts::SHARED);
                 }
             }
         }
@@ -373,8 +384,9 @@ impl<'a, S: Sink> Running<'a, S> {
                 .frames
                 .first()
                 .is_some_and(|outermost| outermost.sp >= low && !outermost.is(Frame::HANDLER))
+            && self.discard(other)
         {
-            self.discard(other);
+            self.doubt(stack, Doubts::SHARED);
         }
     }
 
@@ -388,29 +400,54 @@ impl<'a, S: Sink> Running<'a, S> {
                 .any(|reason| doubts.holds(reason))
     }
 
-    /// Ends a stack that does not run: its memory is another's now.
-    pub fn discard(&mut self, stack: u32) {
+    /// Ends a stack that does not run: its memory is another's now. Whether its fiber goes on
+    /// nevertheless, as far as is known: then fibers share that memory.
+    pub fn discard(&mut self, stack: u32) -> bool {
         self.calls.map.stacks.forget(stack);
         self.calls.map.stacks.forget_empty(stack);
-        let state = &self.calls.map.stacks[stack];
-        if let Some(base) = state.frames.first().map(|first| first.sp)
-            && state.owner.is_none()
-        {
-            let fiber = self.calls.strands.id(state.slot).unique();
-            self.lost
-                .add(&state.frames, Proof::Shared { base, fiber }, 0);
-        }
+        let goes_on = self.lose_on_fiber(stack, 0);
         while self.calls.close(stack, End::Unwound).is_some() {}
         let state = &self.calls.map.stacks[stack];
         if state.owner.is_some() {
             // A thread's stack: its calls are gone, itself is not.
-            return;
+            return goes_on;
         }
         let (slot, last) = (state.slot, state.since);
         let spent = (state.suspended, state.nested);
         self.calls.strands.account(slot, last, spent);
         self.calls.strands.end(slot, last);
         self.calls.map.stacks.remove(stack);
+        goes_on
+    }
+
+    /// The calls on `stack` above the first `count` are taken for gone, if it is a fiber's. Whether
+    /// one of them goes on, as far as is known: then the fiber is doubted.
+    fn lose_on_fiber(&mut self, stack: u32, count: usize) -> bool {
+        let state = &self.calls.map.stacks[stack];
+        let [first, ..] = *state.frames else {
+            return false;
+        };
+        if state.owner.is_some() {
+            return false;
+        }
+        let fiber = self.calls.strands.id(state.slot).unique();
+        let (gone, now) = (&state.frames[count..], self.calls.latest);
+        self.lost.add_on_fiber(gone, first.sp, fiber);
+        let until = self.went_on.and_then(|went_on| {
+            let until = gone.iter().filter_map(|frame| went_on.until(frame, now));
+            until.max()
+        });
+        if let Some(until) = until {
+            self.shared.add(&state.frames, now, until);
+            self.doubt(stack, Doubts::SHARED);
+        }
+        until.is_some()
+    }
+
+    /// Whether a fiber that has its outermost call at `sp` shares its stack with one that was taken
+    /// for gone, and goes on.
+    pub fn is_shared(&self, sp: u64) -> bool {
+        self.shared.holds(sp, self.calls.latest)
     }
 
     /// Ends a stack that a thread runs as far as was heard: it was left since, and its memory is
@@ -429,7 +466,7 @@ impl<'a, S: Sink> Running<'a, S> {
     pub fn end_stack(&mut self, stack: u32, time: u64) {
         match self.calls.map.stacks[stack].running {
             true => self.discard_current(self.calls.map.stacks[stack].thread as usize, time),
-            false => self.discard(stack),
+            false => _ = self.discard(stack),
         }
     }
 
@@ -445,37 +482,24 @@ impl<'a, S: Sink> Running<'a, S> {
     /// The calls on a fiber's stack above the first `count` are taken for left by a `longjmp`. If
     /// they are not, fibers share the stack.
     pub fn leave_by_jump(&mut self, stack: u32, count: usize) {
-        let state = &self.calls.map.stacks[stack];
-        if let [first, ..] = *state.frames
-            && state.owner.is_none()
-        {
-            let fiber = self.calls.strands.id(state.slot).unique();
-            let base = first.sp;
-            let proof = Proof::Shared { base, fiber };
-            self.lost.add(&state.frames[count..], proof, 0);
-        }
+        self.lose_on_fiber(stack, count);
         self.calls.unwind(stack, count);
     }
 
     /// The calls on `stack`, a thread's own or one within that, above the first `count` are taken
-    /// for gone. If they are not, a fiber has begun with a call from `site`. See [`Lost::add`].
+    /// for gone. See [`Lost::add_within`].
     pub fn lose(&mut self, stack: u32, count: usize, site: u64, before: usize) {
         let gone = &self.calls.map.stacks[stack].frames[count..];
-        self.lost.add(gone, Proof::Inner { site }, before);
+        self.lost.add_within(gone, site, before);
     }
 
-    /// See [`Lost::proves`].
-    pub fn proves(&self, function: Callee, sp: u64, way: Way) -> Option<Proof> {
-        self.lost.proves(function, sp, way)
-    }
-
-    /// Whether no call was taken for gone.
-    pub fn has_lost_none(&self) -> bool {
-        self.lost.is_empty()
+    /// The calls that were taken for gone.
+    pub fn lost(&self) -> &Lost {
+        &self.lost
     }
 
     /// See [`Lost::inner_site`]: of the thread's stack.
-    pub fn inner_site(&self, context: usize, is_it: impl Fn(&Gone) -> bool) -> Option<u64> {
+    pub fn inner_site(&self, context: usize, is_it: impl Fn(&GoneWithin) -> bool) -> Option<u64> {
         let gaps = self.calls.map.threads[context].gaps;
         self.lost.inner_site(gaps, is_it)
     }

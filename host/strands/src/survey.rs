@@ -1,5 +1,6 @@
 //! Facts that a first look at the trace finds, and that a decoder must know from the beginning.
 
+use crate::lost::WentOn;
 use crate::offsets::Offsets;
 use crate::stacks::{BASE, LITTLE};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,6 +28,8 @@ pub(crate) struct Survey {
     /// Stacks that fibers share, by where their outermost calls are: they are copied, or more than
     /// one fiber has open calls there.
     pub shared: Shared,
+    /// Calls of fibers that went on after they were taken for gone.
+    pub went_on: WentOn,
     /// The function that each of the call sites is in, where that is known.
     pub holders: FxHashMap<u64, u32>,
     /// By call site and function: how far above the call its caller was, at least.
@@ -137,11 +140,6 @@ impl Shared {
             let noted = self.0.get(&at);
             noted.is_some_and(|&(fibers, _)| fibers >= Self::ENOUGH)
         })
-    }
-
-    /// Whether fibers share a stack.
-    pub fn any(&self) -> bool {
-        self.known().next().is_some()
     }
 
     /// The fibers that were noted of each stack that is shared.

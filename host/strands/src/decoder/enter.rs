@@ -247,6 +247,7 @@ impl<S: Sink> Decoder<'_, S> {
                     .push(context, stack, new, (callee, callee), way);
                 return Ok(());
             }
+            self.is_called_on_lost(context, new, function);
         }
         if self.sites.is_signal_return(Addr(new.caller)) {
             let stack = self.interrupted(context, new);

@@ -8,9 +8,10 @@
 
 use super::{Decoder, NotAlone};
 use crate::Doubts;
-use crate::lost::{Gone, Proof};
+use crate::entered::Entered;
+use crate::lost::{GoneOnFiber, GoneWithin};
 use crate::sink::Sink;
-use crate::stacks::{Frame, LITTLE, REACH};
+use crate::stacks::{DOUBTFUL, Frame, LITTLE, REACH};
 use heddle_calls::End;
 use heddle_trace_file::{Addr, Callee, Nanos, Way};
 
@@ -132,14 +133,17 @@ impl<S: Sink> Decoder<'_, S> {
             None if self.is_thunk(context, sp, way) => {}
             None => {
                 let own = self.running.map().own_stack_at(context, sp);
-                let proof = self.running.proves(function, sp, way);
-                match proof {
-                    Some(Proof::Inner { site }) if own.is_some() => self.evidence.note_inner(site),
-                    Some(Proof::Shared { base, fiber }) => self.evidence.note_shared(base, fiber),
-                    _ => {}
+                let within = self.running.lost().left_within(function, sp, way);
+                if let Some(site) = within
+                    && own.is_some()
+                {
+                    self.evidence.note_inner(site);
                 }
+                let left = self.running.lost().left_on_fibers(function, sp, way);
+                let left: Vec<GoneOnFiber> = left.copied().collect();
+                self.have_gone_on(&left, time.0);
                 let goes_on = self.has_gone_on(context, function, (sp, way), false);
-                if self.alone && (own.is_none() || proof.is_some() || goes_on) {
+                if self.alone && (own.is_none() || within.is_some() || goes_on) {
                     return Err(NotAlone);
                 }
                 self.unresolved.exits += 1;
@@ -237,13 +241,14 @@ impl<S: Sink> Decoder<'_, S> {
             true => (1, 1),
             false => (LITTLE, HIGHER),
         };
-        let is_it = |gone: &Gone| {
+        let is_it = |gone: &GoneWithin| {
+            let call = &gone.call;
             let fits = match way {
-                Way::Entry => gone.is_entry,
-                Way::Instrumented => !gone.is_entry && function.may_be(Addr(gone.function)),
+                Way::Entry => call.is_entry,
+                Way::Instrumented => !call.is_entry && function.may_be(Addr(call.function)),
             };
-            let near = sp.wrapping_sub(gone.sp) < higher || gone.sp.wrapping_sub(sp) < lower;
-            let is_told = gone.may_be_fibers || (!is_open && gone.sp == sp);
+            let near = sp.wrapping_sub(call.sp) < higher || call.sp.wrapping_sub(sp) < lower;
+            let is_told = gone.may_be_fibers || (!is_open && call.sp == sp);
             fits && near && is_told
         };
         let goes_on = self.running.inner_site(context, is_it).is_some();
@@ -251,6 +256,40 @@ impl<S: Sink> Decoder<'_, S> {
             self.running.doubt_within(own, Doubts::CALLBACK);
         }
         goes_on
+    }
+
+    /// These calls of fibers were taken for gone, and one of them has just ended or made a call:
+    /// its fiber shares the stack. Where the recording has all calls, it may be any of them, and
+    /// any before that had such a call there.
+    fn have_gone_on(&mut self, gone: &[GoneOnFiber], time: u64) {
+        for gone in gone {
+            self.evidence.note_went_on(gone, self.is_part(), time);
+        }
+    }
+
+    /// `function` makes the new call, but has none open that can have made it. If it has one on a
+    /// fiber's stack that was taken for gone, that goes on.
+    #[inline(never)]
+    pub(super) fn is_called_on_lost(&mut self, context: usize, new: &Entered, function: u32) {
+        let gaps = self.running.thread(context).gaps;
+        let noted = self.sites.of(new.caller, new.function, false);
+        let noted = noted.filter(|site| site.caller == function);
+        let noted = noted.map(|site| site.above);
+        let can_have_made_it = |gone: &&GoneOnFiber| {
+            let call = &gone.call;
+            let above = call.sp - new.sp;
+            let fits = match self.is_part() {
+                true => {
+                    let exact = self.sites.calls_from(call.function, above, new);
+                    call.gaps == gaps && (exact || noted == Some(above))
+                }
+                false => self.sites.may_call(call.function, above, new) != Some(false),
+            };
+            call.body == function && call.is_entry == (new.way == Way::Entry) && fits
+        };
+        let gone = self.running.lost().above(new.sp, DOUBTFUL);
+        let gone: Vec<GoneOnFiber> = gone.filter(can_have_made_it).copied().collect();
+        self.have_gone_on(&gone, new.time);
     }
 
     /// Whether an exit that belongs to no open call is a thunk's, which jumps on to the function

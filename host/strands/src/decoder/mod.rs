@@ -85,6 +85,9 @@ impl<'a, S: Sink> Decoder<'a, S> {
         let complete_from = threads_of.filter_map(|thread| thread.complete_from());
         let complete_from = complete_from.max().map_or(0, |time| time.0);
         running.lacks_until(complete_from);
+        if let Some(known) = known {
+            running.expect_to_go_on(&known.went_on);
+        }
         Decoder {
             running,
             sites: Sites::new(code, process.modules()),

@@ -143,7 +143,7 @@ impl<S: Sink> Decoder<'_, S> {
         if new.time < self.complete_from {
             doubts |= Doubts::GAP;
         }
-        if self.evidence.is_shared(new.sp) {
+        if self.evidence.is_shared(new.sp) || self.running.is_shared(new.sp) {
             doubts |= Doubts::SHARED;
         }
         let maker = self.announced.maker(&self.running, context);
@@ -188,7 +188,7 @@ impl<S: Sink> Decoder<'_, S> {
         if new.time < self.complete_from {
             doubts |= Doubts::GAP;
         }
-        if self.evidence.is_shared(new.sp) {
+        if self.evidence.is_shared(new.sp) || self.running.is_shared(new.sp) {
             doubts |= Doubts::SHARED;
         }
         let announced = self.announced.maker(&self.running, context);

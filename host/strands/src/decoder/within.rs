@@ -4,7 +4,7 @@
 use super::{Decoder, NotAlone};
 use crate::Doubts;
 use crate::entered::Entered;
-use crate::lost::Gone;
+use crate::lost::GoneWithin;
 use crate::made_stacks::Fiber;
 use crate::sink::Sink;
 use crate::stacks::{DOUBTFUL, Frame, Presence};
@@ -112,7 +112,7 @@ impl<S: Sink> Decoder<'_, S> {
         found: Option<(u32, usize)>,
     ) -> Result<bool, NotAlone> {
         // Mostly none was. Else a module's frames would be looked for in vain.
-        if self.running.has_lost_none() {
+        if self.running.lost().has_none_within() {
             return Ok(false);
         }
         let Some(own) = self.running.map().own_stack_at(context, new.sp) else {
@@ -135,16 +135,18 @@ impl<S: Sink> Decoder<'_, S> {
             }
             refuted = (!may_call).then_some(stack);
         }
-        let of_function = |gone: &Gone| {
-            gone.body == function && gone.is_entry == (new.way == Way::Entry) && gone.sp > new.sp
+        let of_function = |gone: &GoneWithin| {
+            let call = &gone.call;
+            call.body == function && call.is_entry == (new.way == Way::Entry) && call.sp > new.sp
         };
         let by_code = self.running.inner_site(context, |gone| {
-            of_function(gone) && sites.calls_from(gone.function, gone.sp - new.sp, new)
+            let call = &gone.call;
+            of_function(gone) && sites.calls_from(call.function, call.sp - new.sp, new)
         });
         // A frame may have grown, so that only the place looks the same.
         let by_place = || {
-            let at = |gone: &Gone| {
-                of_function(gone) && gone.may_be_fibers && Some(gone.sp - new.sp) == noted
+            let at = |gone: &GoneWithin| {
+                of_function(gone) && gone.may_be_fibers && Some(gone.call.sp - new.sp) == noted
             };
             self.running.inner_site(context, at)
         };
