@@ -237,6 +237,12 @@ fn what_is_not_sure_is_not_known() {
                 "  not sure     recording began inside its calls\n",
             )),
         );
+    let events = is_match("2 not known +Enter step").and(is_match("3 body\\(\\) +Enter +body"));
+    heddle(path)
+        .args(["replay", "--by", "strand"])
+        .assert()
+        .success()
+        .stdout(events);
     for (format, name) in [
         ("json", "\"name\":\"not known\""),
         ("chrome", "\"name\":\"fiber not known\""),

@@ -3,7 +3,7 @@
 use super::line::{Line, OpenCall};
 use crate::aside::{Activation, Aside};
 use crate::filter::{Filter, Filterable, LeftOut, unwrap};
-use crate::names::{Names, thread_label};
+use crate::names::{NOT_KNOWN, Names, thread_label};
 use crate::sched::{Between, Stretches};
 use crate::strand_list::label;
 use crate::strand_name::StrandName;
@@ -12,7 +12,7 @@ use heddle_calls::{End, Loose};
 use heddle_strands::{Analysis, Call, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved};
 use heddle_trace_file::{Callee, Event, EventKind, Nanos, OffCpu, Place, Remarks, Shapes, Trace};
 use rustc_hash::FxHashMap;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What the last event became.
@@ -187,6 +187,20 @@ impl Filterable for Latest {
     }
 }
 
+/// Finds the strands that bear no name. A strand may be doubted long after its first line.
+#[derive(Default)]
+struct Nameless(Vec<StrandId>);
+
+impl Sink for Nameless {
+    const LIVES: bool = false;
+
+    fn ended(&mut self, strand: &Strand) {
+        if !strand.is_one() {
+            self.0.push(strand.id);
+        }
+    }
+}
+
 /// What else is to be said.
 pub struct Told {
     pub loose: Loose,
@@ -247,9 +261,17 @@ impl Replay<'_> {
             By::Thread => Analysis::by_thread(self.trace, names.images()),
             By::Strand => Analysis::new(self.trace, names.images()),
         };
+        let nameless = match self.by {
+            By::Thread => HashSet::new(),
+            By::Strand => {
+                let found = analysis.decode(|_| Nameless::default())?;
+                let found = found.sinks.into_iter();
+                found.flat_map(|(_, Nameless(all))| all).collect()
+            }
+        };
         let mut lines = Lines {
             names,
-            labels: Labels::new(self.trace, self.by),
+            labels: Labels::new(self.trace, self.by, nameless),
             only: self.only,
             shown: 0,
             shapes: self.trace.shapes(),
@@ -403,11 +425,13 @@ struct Labels<'a> {
     trace: &'a Trace,
     by: By,
     width: usize,
+    /// Of which it is not sure that they are one strand: only the program can name them.
+    nameless: HashSet<StrandId>,
     known: HashMap<StrandId, String>,
 }
 
 impl<'a> Labels<'a> {
-    fn new(trace: &'a Trace, by: By) -> Self {
+    fn new(trace: &'a Trace, by: By, nameless: HashSet<StrandId>) -> Self {
         const WIDTH: usize = 20;
         let threads = trace.processes().iter().flat_map(|process| {
             let threads = process.threads().iter();
@@ -421,6 +445,7 @@ impl<'a> Labels<'a> {
                 By::Thread => longest().unwrap_or(0),
                 By::Strand => WIDTH,
             },
+            nameless,
             known: HashMap::new(),
         }
     }
@@ -438,6 +463,9 @@ impl<'a> Labels<'a> {
                 }
                 Some(strand) if strand.kind == Kind::Thread && strand.name().is_none() => {
                     "?".into()
+                }
+                Some(strand) if strand.name().is_none() && self.nameless.contains(&id) => {
+                    NOT_KNOWN.into()
                 }
                 Some(strand) => names.strand(strand),
                 None => "?".into(),
