@@ -9,7 +9,8 @@ pub struct Doubts(u16);
 impl Doubts {
     /// No reason.
     pub const NONE: Doubts = Doubts(0);
-    /// Calls were open on its stack before the first that was recorded.
+    /// Calls were open on its stack before the first that was recorded: recording began inside
+    /// them, or they have no hooks.
     pub const BEGUN_BEFORE: Doubts = Doubts(1);
     /// The caller of one of its calls is open nowhere, was found at an unusual distance, or may be
     /// another of its function's open calls, because one has no exit; or an exit among its calls
@@ -62,7 +63,10 @@ impl Doubts {
             Doubts::SHARED,
             "others share its stack or frame, or the order in which threads ran it is not exact",
         ),
-        (Doubts::BEGUN_BEFORE, "recording began inside its calls"),
+        (
+            Doubts::BEGUN_BEFORE,
+            "its first recorded call was made inside others, which were not recorded",
+        ),
         (
             Doubts::START,
             "too few fibers were seen to begin where it did",

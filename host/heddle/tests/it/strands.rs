@@ -234,7 +234,7 @@ fn what_is_not_sure_is_not_known() {
         .success()
         .stdout(
             contains("fiber not known #2\n  made by      not known\n").and(contains(
-                "  not sure     recording began inside its calls\n",
+                "  not sure     its first recorded call was made inside others, which were not recorded\n",
             )),
         );
     let events = is_match("2 not known +Enter step").and(is_match("3 body\\(\\) +Enter +body"));
