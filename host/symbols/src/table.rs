@@ -220,6 +220,13 @@ impl SymbolTable {
         // Aliases: the first is preferred, and the others say nothing more.
         self.symbols
             .dedup_by_key(|symbol| (symbol.address, symbol.size));
+        // A label that the author of assembly inside a function has written is no function.
+        let mut covered = 0;
+        self.symbols.retain(|symbol| {
+            let is_label = symbol.size == 0 && symbol.address < covered;
+            covered = covered.max(symbol.address.saturating_add(symbol.size));
+            !is_label
+        });
         let mut reach = 0;
         self.reach = self
             .symbols
@@ -471,6 +478,15 @@ mod tests {
         }
         table.sort();
         table
+    }
+
+    #[test]
+    fn a_label_inside_a_function_is_none() {
+        // As where `asm` saves the place to go on at; one behind the function, and its alias.
+        let table = nested([(16, 32), (20, 0), (16, 0), (48, 0)].into_iter());
+        let stretches: Vec<_> = table.stretches().collect();
+        assert_eq!(stretches, [(16, 32, "0"), (48, 1, "3")]);
+        assert_eq!(table.find(20), Some("0"));
     }
 
     #[test]
