@@ -205,18 +205,34 @@ struct SharedStack {
     until: u64,
 }
 
+impl SharedStack {
+    /// Another fiber that has this place shares it.
+    fn extend(&mut self, other: &SharedStack) {
+        self.lowest = self.lowest.min(other.lowest);
+        self.base = self.base.max(other.base);
+        self.until = self.until.max(other.until);
+    }
+}
+
 impl SharedStacks {
     /// The fiber that has these calls on its stack is taken for gone at `now`, but goes on up to
     /// `until`.
     pub fn add(&mut self, frames: &[Frame], now: u64, until: u64) {
-        if let [first, ..] = frames {
-            let lowest = frames.iter().map(|frame| frame.sp).min();
-            self.0.retain(|stack| now < stack.until);
-            self.0.push(SharedStack {
-                lowest: lowest.unwrap_or(first.sp),
-                base: first.sp,
-                until,
-            });
+        let [first, ..] = frames else {
+            return;
+        };
+        let lowest = frames.iter().map(|frame| frame.sp).min();
+        let new = SharedStack {
+            lowest: lowest.unwrap_or(first.sp),
+            base: first.sp,
+            until,
+        };
+        self.0.retain(|stack| now < stack.until);
+        // Many fibers share a stack, and there are few such stacks.
+        let mut stacks = self.0.iter_mut();
+        match stacks.find(|stack| stack.lowest <= new.base && new.lowest <= stack.base) {
+            Some(stack) => stack.extend(&new),
+            None => self.0.push(new),
         }
     }
 
