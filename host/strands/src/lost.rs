@@ -149,7 +149,9 @@ impl Lost {
 
     /// The calls of fibers that were taken for gone, less than `bytes` above `sp`.
     pub fn above(&self, sp: u64, bytes: u64) -> impl Iterator<Item = &GoneOnFiber> {
-        let above = self.on_fibers.range(sp + 1..sp.saturating_add(bytes));
+        let above = self
+            .on_fibers
+            .range(sp.saturating_add(1)..sp.saturating_add(bytes));
         above.flat_map(|(_, gone)| gone)
     }
 

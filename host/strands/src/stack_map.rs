@@ -80,7 +80,8 @@ impl<'a> StackMap<'a> {
         let mut handlers = handlers.filter(|frame| frame.is(Frame::HANDLER));
         handlers.any(|handler| {
             // The stack pointer of a tail-called hook is higher than that of the enter.
-            let is_near = (sp.saturating_sub(LITTLE)..sp + MOST).contains(&handler.sp);
+            let is_near =
+                (sp.saturating_sub(LITTLE)..sp.saturating_add(MOST)).contains(&handler.sp);
             let between = sp.min(handler.sp)..sp.max(handler.sp);
             let mut others = self.stacks[own].frames.iter();
             is_near

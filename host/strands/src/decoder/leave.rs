@@ -343,7 +343,7 @@ impl<S: Sink> Decoder<'_, S> {
         let top = state.frames.last().map_or(state.base, |last| last.sp);
         if sp >= base && sp - base < AROUND {
             self.doubt_beginning(stack);
-        } else if sp < base && top < sp + self.reach_of_calls(stack) {
+        } else if sp < base && top < sp.saturating_add(self.reach_of_calls(stack)) {
             self.running.doubt(stack, Doubts::CALLER);
         }
     }
