@@ -543,8 +543,8 @@ impl<'a> Instances<'a> {
                 if slots.last(slot) < self.lacking_until {
                     slots.doubt(slot, Doubts::GAP);
                 }
-                // What called its ramp may make several in turn within its own frame: no memory is
-                // allocated or freed then.
+                // The function that called its ramp may make several instances in turn within its
+                // own frame, and allocates or frees no memory for them.
                 if same.is_some()
                     && slots.parent(slot).is_none()
                     && self.code.is_by_clang(coroutine)

@@ -624,7 +624,7 @@ impl Images {
             self.warnings.push(Warning::Debug { path, reason });
             Vec::new()
         });
-        // Of a file that cannot be read, that was said above.
+        // A file that cannot be read has no code; a warning above has said so.
         let program = files::map(&module.path);
         let program = program.as_deref().map_or(&[][..], |program| program);
         coroutines::with_symbols(known, &table, program)

@@ -54,8 +54,8 @@ impl Program {
         self.exit(thread, time + 5, call.0, call.2);
     }
 
-    /// What a handler does whose stack pointer is `sp`: `work` is called, and what has no hooks
-    /// calls `leaf`.
+    /// A handler with the stack pointer `sp` calls `work`, and a library's function, which has no
+    /// hooks, that calls `leaf`.
     fn handle(
         self,
         thread: &mut ThreadWriter,

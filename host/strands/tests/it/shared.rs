@@ -140,7 +140,7 @@ fn sure_fibers(way: Way, run: impl Fn(&mut Compiled)) -> Vec<u64> {
 fn a_fiber_that_goes_on_after_another_began_in_its_place_is_not_sure() {
     let bodies = [0, 0x200, 0x400].map(|at| CODE + at);
     for way in [Way::Instrumented, Way::Entry] {
-        // Of one function, of two, and of three; and two by two of the same.
+        // The fibers run one function, two, or three; the last four run two, in pairs.
         let same = [BODY; 3];
         let pairs = [bodies[0], bodies[0], bodies[1], bodies[1]];
         for run in [&same[..2], &same, &bodies[..2], &bodies, &pairs] {

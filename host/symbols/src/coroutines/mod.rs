@@ -99,9 +99,9 @@ pub(crate) const SOUGHT: Recipe = Recipe {
     resume_index: None,
 };
 
-/// What is known, and beside it the functions of `program` that are a coroutine's by their names
-/// alone: of objects that were compiled without `-g`, or by Clang. Their code in front of the hook
-/// says where the frame is, or else the library searches.
+/// Adds to `known` the functions of `program` that are a coroutine's by their names alone: those of
+/// objects that were compiled without `-g`, or by Clang. Their code in front of the hook says where
+/// the frame is, or else the library searches.
 pub(crate) fn with_symbols(
     known: ranges::Found,
     table: &SymbolTable,

@@ -47,8 +47,8 @@ pub fn first_argument(code: &[u8], address: u64) -> Option<(u64, FramePlace)> {
     None
 }
 
-/// What the registers hold, and which words of the stack hold the argument: so far behind the stack
-/// pointer at the function's entry.
+/// The state behind an instruction: the contents of the registers, and the words of the stack that
+/// hold the argument, as offsets from the stack pointer at the function's entry.
 struct Here {
     machine: Machine,
     words: BTreeSet<i32>,
@@ -129,7 +129,8 @@ fn behind_entry(held: Held) -> Option<i32> {
 mod tests {
     use super::*;
 
-    /// Of functions at 0x1000: what each has, and where it returns to from its first call.
+    /// Each function is at 0x1000. The place of its argument and the return address of its first
+    /// call are told.
     #[test]
     fn the_place_is_told_where_code_in_front_of_the_first_call_only_moves_words() {
         let call = [0xe8, 0, 0, 0, 0];

@@ -425,7 +425,7 @@ struct Labels<'a> {
     trace: &'a Trace,
     by: By,
     width: usize,
-    /// Of which it is not sure that they are one strand: only the program can name them.
+    /// The strands that are not sure: each may be several, so only the program can name it.
     nameless: HashSet<StrandId>,
     known: HashMap<StrandId, String>,
 }
