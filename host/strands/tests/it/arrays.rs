@@ -3,6 +3,7 @@
 
 use crate::log::Told;
 use crate::marks::decoded_by;
+use crate::ways;
 use heddle_trace_file::Way;
 use heddle_trace_file::write::ThreadWriter;
 
@@ -34,18 +35,11 @@ struct Program {
 
 impl Program {
     fn enter(self, thread: &mut ThreadWriter, time: u64, call: (u64, u64, u64)) {
-        let (function, site, sp) = call;
-        match self.way {
-            Way::Instrumented => thread.enter(time, function, site, sp),
-            Way::Entry => thread.entry(time, function + 4, site, sp),
-        };
+        ways::enter(self.way, thread, time, call);
     }
 
     fn exit(self, thread: &mut ThreadWriter, time: u64, function: u64, sp: u64) {
-        match self.way {
-            Way::Instrumented => thread.exit(time, function, 0, sp),
-            Way::Entry => thread.leave(time, sp),
-        };
+        ways::exit(self.way, thread, time, function, sp);
     }
 
     /// The calls of each strand, and whether it is sure.

@@ -2,6 +2,7 @@
 
 use crate::log::{Log, Told};
 use crate::marks::{decoded_by, strand_of};
+use crate::ways;
 use heddle_strands::{Decoded, Kind};
 use heddle_trace_file::Way;
 use heddle_trace_file::write::ThreadWriter;
@@ -33,19 +34,18 @@ struct Program {
 
 impl Program {
     fn enter(self, thread: &mut ThreadWriter, time: u64, call: (u64, u64, u64)) {
-        let (function, site, sp) = call;
-        match self.way {
-            Way::Instrumented => thread.enter(time, function, site, sp),
-            Way::Entry => thread.entry(time, function + 4, site, sp),
-        };
+        ways::enter(self.way, thread, time, call);
     }
 
     fn exit(self, thread: &mut ThreadWriter, time: u64, function: u64, sp: u64) {
-        match self.way {
-            Way::Instrumented if self.tail_called => thread.exit(time, function, 0, sp + 0x40),
-            Way::Instrumented => thread.exit(time, function, 0, sp),
-            Way::Entry => thread.leave(time, sp),
-        };
+        let moved = self.tail_called && self.way == Way::Instrumented;
+        ways::exit(
+            self.way,
+            thread,
+            time,
+            function,
+            sp + if moved { 0x40 } else { 0 },
+        );
     }
 
     /// A call that ends before it makes another one.

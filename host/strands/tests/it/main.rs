@@ -17,4 +17,5 @@ mod part;
 mod random;
 mod shared;
 mod used_again;
+mod ways;
 mod workers;
