@@ -2,6 +2,7 @@
 // fiber.
 #include "contexts.hpp"
 
+#include <dlfcn.h>
 #include <ucontext.h>
 
 #include "interpose.hpp"
@@ -35,7 +36,7 @@ constinit Unseen unseen = {};
 
 /// The make_fcontext that the code at `caller` calls where there is no recorder. A module that was
 /// opened for itself alone (RTLD_LOCAL) sees functions that we do not see.
-Make* find_make_fcontext(const void* caller) {
+[[HEDDLE_ALIGNS_STACK]] Make* find_make_fcontext(const void* caller) {
   Dl_info info;
   const bool found = dladdr(caller, &info) != 0;
   // Acquire: what is said of the module is written.

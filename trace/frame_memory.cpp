@@ -1,5 +1,7 @@
 #include "frame_memory.hpp"
 
+#include <dlfcn.h>
+
 #include <cstddef>
 #include <type_traits>
 
@@ -39,22 +41,26 @@ constinit DeleteWithBoth* real_delete_both = nullptr;
 using Open = void*(const char*, int);
 constinit Open* real_open = nullptr;
 
-/// The C++ library's. A program in C may have it by dlopen alone, for its plugins: then it is
-/// behind nothing. Null: there is none.
-template <typename Function>
-Function* behind(Function*& kept, const char* name) {
-  if (Function* const found = next(kept, name); found != nullptr) return found;
+/// The C++ library's function of this name, if that is loaded.
+[[HEDDLE_ALIGNS_STACK]] void* find_in_library(const char* name) {
   Open* const open = next(real_open, "dlopen");
   constexpr const char* kLibraries[] = {"libstdc++.so.6", "libc++.so.1"};
   for (const char* const library : kLibraries) {
     void* const handle = open(library, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == nullptr) continue;
-    auto* const found = reinterpret_cast<Function*>(dlsym(handle, name));
-    if (found == nullptr) continue;
-    __atomic_store_n(&kept, found, __ATOMIC_RELAXED);
-    return found;
+    if (void* const found = dlsym(handle, name)) return found;
   }
   return nullptr;
+}
+
+/// The C++ library's. A program in C may have it by dlopen alone, for its plugins: then it is
+/// behind nothing. Null: there is none.
+template <typename Function>
+Function* behind(Function*& kept, const char* name) {
+  if (Function* const found = next(kept, name); found != nullptr) return found;
+  auto* const found = reinterpret_cast<Function*>(find_in_library(name));
+  if (found != nullptr) __atomic_store_n(&kept, found, __ATOMIC_RELAXED);
+  return found;
 }
 
 /// Two addresses, a promise and the resume index take more.

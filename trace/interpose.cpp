@@ -1,6 +1,7 @@
 // To learn of modules and names in time, and of calls that are left.
 #include "interpose.hpp"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <csignal>
@@ -37,6 +38,8 @@ void scan() {
 }
 
 }  // namespace
+
+[[HEDDLE_ALIGNS_STACK]] void* find_next(const char* name) { return dlsym(RTLD_NEXT, name); }
 
 void find_what_handlers_call() {
   for (unsigned i = 0; i < 4; ++i) (void)next(real_jumps[i], kJumps[i]);

@@ -1,16 +1,17 @@
 // Functions of libc that the recorder stands in front of.
 #pragma once
 
-#include <dlfcn.h>
-
 namespace heddle::trace {
 
-/// The function of this name that comes behind ours, and is kept from then on.
+/// The function of this name that comes behind ours, if there is one.
+[[nodiscard]] void* find_next(const char* name);
+
+/// The same, kept from then on.
 template <typename Function>
 Function* next(Function*& kept, const char* name) {
   Function* found = __atomic_load_n(&kept, __ATOMIC_RELAXED);
   if (found == nullptr) {
-    found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+    found = reinterpret_cast<Function*>(find_next(name));
     __atomic_store_n(&kept, found, __ATOMIC_RELAXED);
   }
   return found;

@@ -240,14 +240,14 @@ int compare_counters(dl_phdr_info* info, std::size_t, void* data) {
 
 }  // namespace
 
-bool modules_changed(Modules& modules) {
+[[HEDDLE_ALIGNS_STACK]] bool modules_changed(Modules& modules) {
   if (!enter(modules.gate)) return true;
   const bool changed = dl_iterate_phdr(compare_counters, &modules) == 2;
   leave(modules.gate);
   return changed;
 }
 
-bool scan_modules(Modules& modules, bool wait) {
+[[HEDDLE_ALIGNS_STACK]] bool scan_modules(Modules& modules, bool wait) {
   if (!(wait ? enter_when_free(modules.gate) : enter(modules.gate))) return false;
   Scan scan{modules, ticks(), 0, 0, 0, -1};
   dl_iterate_phdr(on_module, &scan);

@@ -155,7 +155,7 @@ void publish_all(Process& process) {
   }
 }
 
-bool attach(Process& process, std::uint64_t stack_pointer, bool sheltered) {
+[[HEDDLE_ALIGNS_STACK]] bool attach(Process& process, std::uint64_t stack_pointer, bool sheltered) {
   const Locked locked(process.lock);
   const Shelter shelter(process.vectors, sheltered);  // the thread has no memory of its own yet
   if (process.state == Recording::kNotStarted) process_start(process);

@@ -31,6 +31,12 @@ inline bool replace(std::uint64_t* at, std::uint64_t from, std::uint64_t to) {
 /// registers its threads with the same.
 inline constexpr std::uint32_t kRseqSignature = 0x53053053;
 
+/// Of a function that calls one of libc's which may keep vector registers on the stack: the
+/// program's may be misaligned. The ABI forbids that, but programs that switch stacks by code of
+/// their own run so, and the hooks of the first way call as they were called. Not inlined, as it
+/// would be lost.
+#define HEDDLE_ALIGNS_STACK gnu::noinline, gnu::force_align_arg_pointer
+
 /// A system call that touches neither errno nor libc: no cancellation point, and nothing that the
 /// traced program may have put in libc's place. Returns the result or a negated error number.
 template <typename... Args>

@@ -1,4 +1,5 @@
 // Condition variables of POSIX and C11; std::condition_variable is one, in libstdc++.
+#include <dlfcn.h>
 #include <pthread.h>
 #include <threads.h>
 

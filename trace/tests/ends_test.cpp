@@ -90,9 +90,12 @@ TEST_CASE("calls left by exceptions and longjmp are as the format says") {
   }
 }
 
-TEST_CASE("stacks may be far apart, and small") {
-  const std::vector<std::vector<std::string>> stacks = {
-      {"alloca", "3000000"}, {"alloca", "100000000"}, {"fibers", "65536"}, {"fibers", "4096"}};
+TEST_CASE("stacks may be far apart, small, and misaligned") {
+  const std::vector<std::vector<std::string>> stacks = {{"alloca", "3000000"},
+                                                        {"alloca", "100000000"},
+                                                        {"fibers", "65536"},
+                                                        {"fibers", "4096"},
+                                                        {"misaligned", "65536"}};
   for (const std::string& way : ways()) {
     for (const auto& stack : stacks) {
       CAPTURE(way);

@@ -1,6 +1,6 @@
-// usage: stacks alloca|fibers BYTES
+// usage: stacks alloca|fibers|misaligned BYTES
 // Calls on stacks that are far apart or small: below an alloca of so many bytes, and from two
-// fibers with stacks of so many, 64 MiB apart. Prints its calls.
+// fibers with stacks of so many, 64 MiB apart; or on one that is misaligned. Prints its calls.
 #include <alloca.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -62,11 +62,35 @@ PLAIN static void run_fibers(void) {
   swapcontext(&scheduler, &fibers[0]);
 }
 
+CALL static void misaligned(void) {
+  calls++;
+  for (int i = 0; i < 100000; i++) leaf();
+}
+
+// The ABI wants a stack on a 16-byte boundary where a call is made. Programs that switch by code of
+// their own may break that, and run.
+PLAIN static void run_misaligned(void) {
+  char* const memory = aligned_alloc(16, bytes);
+  if (memory == NULL) abort();
+  char* stack = memory + bytes - 8;
+  __asm__ volatile(
+      "xchgq %%rsp, %0\n\t"
+      "movq %0, %%rbx\n\t"
+      "call *%1\n\t"
+      "movq %%rbx, %%rsp"
+      : "+r"(stack)
+      : "r"(misaligned)
+      : "rbx", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
+  free(memory);
+}
+
 PLAIN int main(int argc, char** argv) {
   if (argc < 3) return 2;
   bytes = (size_t)atol(argv[2]);
   if (strcmp(argv[1], "fibers") == 0) {
     run_fibers();
+  } else if (strcmp(argv[1], "misaligned") == 0) {
+    run_misaligned();
   } else {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
