@@ -4,7 +4,7 @@
 use crate::coroutines::cfa::{Index, Table};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, Register};
 use object::read::elf::ElfFile64;
-use object::{Object, ObjectSection, SectionKind};
+use object::{LittleEndian, Object, ObjectSection, SectionKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
@@ -13,6 +13,8 @@ use std::sync::{Arc, OnceLock};
 pub enum Distance {
     /// So many bytes.
     Exactly(u64),
+    /// At least so many, and at most so many.
+    Between(u64, u64),
     /// So many, or more.
     AtLeast(u64),
 }
@@ -22,6 +24,7 @@ impl Distance {
     pub fn allows(self, above: u64) -> bool {
         match self {
             Distance::Exactly(bytes) => above == bytes,
+            Distance::Between(least, most) => (least..=most).contains(&above),
             Distance::AtLeast(bytes) => above >= bytes,
         }
     }
@@ -38,6 +41,7 @@ struct Inner {
     carried: Option<Facts>,
     index: OnceLock<Option<Arc<Index>>>,
     is_known: OnceLock<bool>,
+    is_split: OnceLock<bool>,
 }
 
 /// What a packed trace carries of frames, by addresses in the file's own address space.
@@ -46,8 +50,16 @@ pub(crate) struct Facts {
     /// By return address: the bytes of [`Distance::Exactly`]; 0 where the frame's size may vary.
     pub sites: BTreeMap<u64, u64>,
     /// By the address behind a function's call of `__fentry__`, or where a function begins that
-    /// calls no hooks: the bytes that its frame takes at least.
-    pub prologues: BTreeMap<u64, u64>,
+    /// calls no hooks: the bytes that its frame takes.
+    pub prologues: BTreeMap<u64, FrameSize>,
+}
+
+/// The bytes that a function's frame takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FrameSize {
+    pub least: u64,
+    /// By how much it grows beyond that at most, where its code tells.
+    pub growth: Option<u64>,
 }
 
 impl CallFrames {
@@ -57,6 +69,7 @@ impl CallFrames {
             carried,
             index: OnceLock::new(),
             is_known: OnceLock::new(),
+            is_split: OnceLock::new(),
         }))
     }
 
@@ -69,7 +82,7 @@ impl CallFrames {
             Some(carried) => return distance(carried, site, entry),
             None => crate::images::with_file(&inner.module, |bytes| {
                 let (site, entry) = (BTreeSet::from([site]), BTreeSet::from([entry]));
-                facts(bytes, inner.index(bytes), &site, &entry)
+                inner.facts(bytes, &site, &entry)
             }),
         };
         distance(&facts, site, entry)
@@ -84,7 +97,7 @@ impl CallFrames {
             Some(carried) => return least(carried, site, start),
             None => crate::images::with_file(&inner.module, |bytes| {
                 let (site, starts) = (BTreeSet::from([site]), start.into_iter().collect());
-                facts(bytes, inner.index(bytes), &site, &starts)
+                inner.facts(bytes, &site, &starts)
             }),
         };
         least(&facts, site, start)
@@ -104,9 +117,9 @@ impl CallFrames {
     pub(crate) fn facts(&self, sites: &BTreeSet<u64>, entries: &BTreeSet<u64>) -> Facts {
         match &self.0.carried {
             Some(carried) => carried.clone(),
-            None => {
-                crate::images::with_file(&self.0.module, |bytes| facts(bytes, None, sites, entries))
-            }
+            None => crate::images::with_file(&self.0.module, |bytes| {
+                self.0.facts(bytes, sites, entries)
+            }),
         }
     }
 }
@@ -120,12 +133,44 @@ impl Inner {
         };
         self.index.get_or_init(read).clone()
     }
+
+    /// The facts in the module's file.
+    fn facts(&self, bytes: &[u8], sites: &BTreeSet<u64>, entries: &BTreeSet<u64>) -> Facts {
+        let Ok(file) = ElfFile64::parse(bytes) else {
+            return Facts::default();
+        };
+        let table = match self.index(bytes) {
+            Some(index) => Table::with_index(&file, index),
+            None => Table::of(&file),
+        };
+        let is_split = || *self.is_split.get_or_init(|| may_be_split(&file));
+        table.map_or_else(
+            |_| Facts::default(),
+            |table| facts(&file, &table, is_split, (sites, entries)),
+        )
+    }
+}
+
+/// Whether functions may have parts in other places: a compiler moves what seldom runs. A symbol
+/// tells of each.
+fn may_be_split(file: &ElfFile64<'_, LittleEndian>) -> bool {
+    const COLD: &[u8] = b".cold\0";
+    let names = file.section_by_name(".strtab");
+    let names = names.and_then(|names| names.data().ok());
+    names.is_none_or(|names| memchr::memmem::find(names, COLD).is_some())
 }
 
 fn distance(facts: &Facts, site: u64, entry: u64) -> Option<Distance> {
     match *facts.sites.get(&site)? {
-        // The return address itself lies below the frame.
-        0 => Some(Distance::AtLeast(facts.prologues.get(&entry)? + 8)),
+        0 => {
+            let size = facts.prologues.get(&entry)?;
+            // The return address itself lies below the frame.
+            let least = size.least + 8;
+            Some(match size.growth {
+                Some(growth) => Distance::Between(least, least + growth),
+                None => Distance::AtLeast(least),
+            })
+        }
         exactly => Some(Distance::Exactly(exactly)),
     }
 }
@@ -136,7 +181,7 @@ fn least(facts: &Facts, site: u64, start: Option<u64>) -> Option<u64> {
     match *facts.sites.get(&site)? {
         0 => {
             let made = start.and_then(|start| facts.prologues.get(&start));
-            Some(made.map_or(VARIES, |made| VARIES.max(made + 8)))
+            Some(made.map_or(VARIES, |made| VARIES.max(made.least + 8)))
         }
         exactly => Some(exactly),
     }
@@ -145,24 +190,15 @@ fn least(facts: &Facts, site: u64, start: Option<u64>) -> Option<u64> {
 /// The address is so far above where a function is entered: that is no call site.
 const ENTERED: u64 = 8;
 
-/// The facts in an ELF file; `index`: that of its table, if it is known.
+/// The facts in an ELF file with this table. How much frames grow is told where no function
+/// `is_split`.
 fn facts(
-    bytes: &[u8],
-    index: Option<Arc<Index>>,
-    sites: &BTreeSet<u64>,
-    entries: &BTreeSet<u64>,
+    file: &ElfFile64<'_, LittleEndian>,
+    table: &Table<'_>,
+    is_split: impl Fn() -> bool,
+    (sites, entries): (&BTreeSet<u64>, &BTreeSet<u64>),
 ) -> Facts {
     let mut facts = Facts::default();
-    let Ok(file) = ElfFile64::parse(bytes) else {
-        return facts;
-    };
-    let table = match index {
-        Some(index) => Table::with_index(&file, index),
-        None => Table::of(&file),
-    };
-    let Ok(table) = table else {
-        return facts;
-    };
     for &site in sites {
         // The call itself: what is behind it may have another frame.
         let Some(call) = site.checked_sub(1) else {
@@ -185,7 +221,13 @@ fn facts(
         let begin = section.address();
         for &entry in entries.range(begin..begin.saturating_add(code.len() as u64)) {
             let rest = &code[(entry - begin) as usize..];
-            facts.prologues.insert(entry, prologue(rest, entry));
+            let end = table.end(entry).filter(|_| !is_split());
+            let end = end.and_then(|end| end.checked_sub(entry));
+            let whole = end.and_then(|bytes| rest.get(..bytes as usize));
+            let (least, behind) = prologue(rest, entry);
+            let body = whole.and_then(|code| code.get(behind..));
+            let growth = body.and_then(|code| growth(code, entry + behind as u64));
+            facts.prologues.insert(entry, FrameSize { least, growth });
         }
     }
     facts
@@ -204,16 +246,17 @@ pub(crate) const KEPT: [Register; 6] = [
 /// The bytes by which the stack is aligned where a call has arguments on it.
 const ALIGNING: u64 = 8;
 
-/// The bytes that a function's frame takes at least, by the code at its beginning. What belongs to
-/// a call's arguments may follow at once, and is not of the frame.
-fn prologue(code: &[u8], address: u64) -> u64 {
+/// The bytes that a function's frame takes at least, by the code at its beginning, and the length
+/// of that code. What belongs to a call's arguments may follow at once, and is not of the frame.
+fn prologue(code: &[u8], address: u64) -> (u64, usize) {
     /// A prologue has hardly more instructions.
     const MOST: usize = 24;
     let mut kept = Vec::new();
-    let mut made = 0;
+    let (mut made, mut behind) = (0, address);
     let decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
     for instruction in decoder.into_iter().take(MOST) {
         let register = instruction.op0_register();
+        behind = instruction.ip();
         match instruction.mnemonic() {
             Mnemonic::Push if KEPT.contains(&register) && !kept.contains(&register) => {
                 kept.push(register);
@@ -223,6 +266,7 @@ fn prologue(code: &[u8], address: u64) -> u64 {
                 let fixed = instruction.try_immediate(1).unwrap_or(0);
                 if fixed != ALIGNING && fixed < 1 << 31 {
                     made = fixed;
+                    behind = instruction.next_ip();
                 }
                 break;
             }
@@ -231,8 +275,47 @@ fn prologue(code: &[u8], address: u64) -> u64 {
             _ if instruction.flow_control() != FlowControl::Next => break,
             _ => {}
         }
+        behind = instruction.next_ip();
     }
-    made + 8 * kept.len() as u64
+    (made + 8 * kept.len() as u64, (behind - address) as usize)
+}
+
+/// By how much a frame grows at most in this code, which is behind what [`prologue`] has looked at:
+/// by what is pushed for calls. `None` if that may be anything (`alloca`).
+fn growth(code: &[u8], address: u64) -> Option<u64> {
+    /// So much is taken at once in a loop that touches the stack page by page.
+    const PAGE: u64 = 4096;
+    /// Vectors are aligned by no more.
+    const ALIGNMENT: u64 = 64;
+    let (mut grown, mut most): (u64, u64) = (0, 0);
+    let decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
+    for instruction in decoder {
+        let of_stack = instruction.op0_register() == Register::RSP;
+        match instruction.mnemonic() {
+            Mnemonic::Push => grown += 8,
+            Mnemonic::Pop => grown = grown.saturating_sub(8),
+            Mnemonic::Leave => grown = 0,
+            Mnemonic::Sub if of_stack => {
+                grown += instruction.try_immediate(1).ok().filter(|&by| by < PAGE)?;
+            }
+            Mnemonic::Add if of_stack => match instruction.try_immediate(1).ok()? {
+                by if by < 1 << 31 => grown = grown.saturating_sub(by),
+                negative => grown += Some(negative.wrapping_neg()).filter(|&by| by < PAGE)?,
+            },
+            Mnemonic::And if of_stack => {
+                let by = instruction.try_immediate(1).ok()?.wrapping_neg();
+                grown += Some(by).filter(|&by| by <= ALIGNMENT)?;
+            }
+            Mnemonic::Lea if of_stack && instruction.memory_base() == Register::RBP => grown = 0,
+            // The beginning and the end of a frame that a register says the place of.
+            Mnemonic::Mov if of_stack && instruction.op1_register() == Register::RBP => grown = 0,
+            Mnemonic::Cmp | Mnemonic::Test => {}
+            _ if of_stack => return None,
+            _ => {}
+        }
+        most = most.max(grown);
+    }
+    Some(most)
 }
 
 #[cfg(test)]
@@ -243,27 +326,28 @@ mod tests {
     fn a_frame_takes_what_its_function_pushes_and_subtracts() {
         // push %rbp; mov %rsp,%rbp; push %rbx; sub $0x28,%rsp
         let code = [0x55, 0x48, 0x89, 0xe5, 0x53, 0x48, 0x83, 0xec, 0x28, 0xc3];
-        assert_eq!(prologue(&code, 0x1000), 0x38);
+        assert_eq!(prologue(&code, 0x1000), (0x38, 9));
         // push %rbx; call; push %rbx
-        assert_eq!(prologue(&[0x53, 0xe8, 0, 0, 0, 0, 0x53], 0x1000), 8);
+        assert_eq!(prologue(&[0x53, 0xe8, 0, 0, 0, 0, 0x53], 0x1000), (8, 1));
         // push %rbp; mov %rsp,%rbp; sub $8,%rsp; push $7
         let code = [0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 8, 0x6a, 7];
-        assert_eq!(prologue(&code, 0x1000), 8);
+        assert_eq!(prologue(&code, 0x1000), (8, 4));
         // push %rbp; mov %rsp,%rbp; push $8
-        assert_eq!(prologue(&[0x55, 0x48, 0x89, 0xe5, 0x6a, 8], 0x1000), 8);
-        assert_eq!(prologue(&[], 0x1000), 0);
+        assert_eq!(prologue(&[0x55, 0x48, 0x89, 0xe5, 0x6a, 8], 0x1000), (8, 4));
+        assert_eq!(prologue(&[], 0x1000), (0, 0));
     }
 
     #[test]
     fn a_caller_is_as_far_above_as_its_frame_says_or_further_if_that_grows() {
         let facts = Facts {
             sites: [(0x1100, 0x20), (0x1200, 0)].into(),
-            prologues: [(0x1005, 0x38)].into(),
+            prologues: [(0x1005, size(0x38, None)), (0x1006, size(0x38, Some(0x20)))].into(),
         };
         let of = |site, entry| distance(&facts, site, entry);
         assert_eq!(of(0x1100, 0x1005), Some(Distance::Exactly(0x20)));
         assert_eq!(of(0x1200, 0x1005), Some(Distance::AtLeast(0x40)));
-        assert_eq!(of(0x1200, 0x1006), None);
+        assert_eq!(of(0x1200, 0x1006), Some(Distance::Between(0x40, 0x60)));
+        assert_eq!(of(0x1200, 0x1007), None);
         assert_eq!(of(0x1300, 0x1005), None);
         assert_eq!(least(&facts, 0x1100, Some(0x1005)), Some(0x20));
         assert_eq!(least(&facts, 0x1200, Some(0x1005)), Some(0x40));
@@ -271,5 +355,30 @@ mod tests {
         assert_eq!(least(&facts, 0x1300, None), None);
         assert!(Distance::AtLeast(0x40).allows(0x50) && !Distance::AtLeast(0x40).allows(0x30));
         assert!(!Distance::Exactly(0x20).allows(0x30));
+        let between = Distance::Between(0x20, 0x30);
+        let allowed = [0x18, 0x20, 0x30, 0x38].map(|above| between.allows(above));
+        assert_eq!(allowed, [false, true, true, false]);
+    }
+
+    fn size(least: u64, growth: Option<u64>) -> FrameSize {
+        FrameSize { least, growth }
+    }
+
+    #[test]
+    fn a_frame_grows_by_what_is_pushed_unless_a_register_says_how_much() {
+        // sub $8,%rsp; push $7; push $8; call; add $0x10,%rsp; push $7; leave; ret
+        let code = [
+            0x48, 0x83, 0xec, 8, 0x6a, 7, 0x6a, 8, 0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 0x10, 0x6a,
+            7, 0xc9, 0xc3,
+        ];
+        assert_eq!(growth(&code, 0x1000), Some(0x18));
+        // sub %rax,%rsp
+        assert_eq!(growth(&[0x48, 0x29, 0xc4], 0x1000), None);
+        // mov %rbx,%rsp; sub $0x1000,%rsp
+        assert_eq!(growth(&[0x48, 0x89, 0xdc], 0x1000), None);
+        assert_eq!(growth(&[0x48, 0x81, 0xec, 0, 0x10, 0, 0], 0x1000), None);
+        // and $-32,%rsp; add $-0x80,%rsp
+        assert_eq!(growth(&[0x48, 0x83, 0xe4, 0xe0], 0x1000), Some(32));
+        assert_eq!(growth(&[0x48, 0x83, 0xc4, 0x80], 0x1000), Some(0x80));
     }
 }

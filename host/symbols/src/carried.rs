@@ -8,7 +8,7 @@
 //! 1143 0 enter-call 1139
 //! 1180 0 entry-call -
 //! 11c4 20 call-frame -
-//! 1185 38 frame -
+//! 1185 38 frame 20
 //! 1163 1 first-call -
 //! 1163 0 next-call 1178
 //! 1178 0 next-jump 1180
@@ -24,7 +24,8 @@
 //! handler returns to this address; a function calls `__cyg_profile_func_enter` or `__fentry__`
 //! there; the caller's frame reaches so far above a call that returns to this address (0: its size
 //! may vary); the frame of the function whose call of `__fentry__` returns here, or that begins
-//! here and calls no hooks, takes so much, or more; the call that returns here can be the first of
+//! here and calls no hooks, takes so much, and grows by no more than what follows, if that is
+//! told; the call that returns here can be the first of
 //! its function, which calls no hooks (0: it can't), and the next one behind it can be that which
 //! returns there, or a jump to this function, with which its own ends; a coroutine suspends there,
 //! at the point with the number as resume index (0 as address: its line would be a wrong one),
@@ -33,7 +34,7 @@
 //! of that member of its variable.
 
 use crate::SymbolTable;
-use crate::call_frames::Facts;
+use crate::call_frames::{Facts, FrameSize};
 use crate::call_order;
 use crate::enter_calls::Places;
 use crate::lines::SourceLine;
@@ -92,8 +93,9 @@ impl Carried {
         for (&at, &bytes) in &self.frames.sites {
             line(at, bytes, CALL_FRAME, "-");
         }
-        for (&at, &bytes) in &self.frames.prologues {
-            line(at, bytes, FRAME, "-");
+        for (&at, size) in &self.frames.prologues {
+            let growth = size.growth.map_or("-".to_owned(), |by| format!("{by:x}"));
+            line(at, size.least, FRAME, &growth);
         }
         for (&at, &begins) in &self.orders.begins {
             line(at, begins.into(), FIRST_CALL, "-");
@@ -175,7 +177,12 @@ impl Carried {
             }
             ENTRY_CALL => self.enter_calls.entries.push(at),
             CALL_FRAME => _ = self.frames.sites.insert(at, number),
-            FRAME => _ = self.frames.prologues.insert(at, number),
+            FRAME => {
+                let (least, growth) = (number, hex(rest));
+                self.frames
+                    .prologues
+                    .insert(at, FrameSize { least, growth });
+            }
             FIRST_CALL => _ = self.orders.begins.insert(at, number != 0),
             NEXT_CALL => _ = self.orders.follows.insert((at, hex(rest)?)),
             NEXT_JUMP => _ = self.orders.jumps.insert((at, hex(rest)?)),

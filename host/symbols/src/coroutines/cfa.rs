@@ -82,6 +82,11 @@ impl<'a> Table<'a> {
         Some(entry.lsda().is_some())
     }
 
+    /// Where the code of the function at `address` ends, or the part of it that is there.
+    pub fn end(&self, address: u64) -> Option<u64> {
+        self.entry(address).ok()?.map(|entry| entry.end_address())
+    }
+
     /// What is said of the function that has `address`.
     fn entry(&self, address: u64) -> gimli::Result<Option<FrameDescriptionEntry<Slice<'a>>>> {
         let cie = EhFrame::cie_from_offset;
