@@ -28,6 +28,8 @@ pub struct Code {
     jumps: FxHashMap<u32, Vec<Option<u32>>>,
     /// Functions of which the compiler made others for some callers, whose hooks name these.
     cloned: FxHashSet<u32>,
+    /// Those others, and which function each was made of.
+    clones: FxHashMap<u32, u32>,
 }
 
 /// The role of a function in a coroutine.
@@ -212,12 +214,12 @@ impl Code {
                 self.roles[number as usize] = Role::Ramp(coroutine);
             }
         }
-        for (symbol, _) in functions.iter().filter(|(symbol, _)| symbol.contains('.')) {
-            let base = symbol
-                .split('.')
-                .next()
-                .and_then(|base| functions.get(base));
-            self.cloned.extend(base);
+        for (symbol, &clone) in functions.iter().filter(|(symbol, _)| symbol.contains('.')) {
+            let base = symbol.split('.').next();
+            if let Some(&base) = base.and_then(|base| functions.get(base)) {
+                self.cloned.insert(base);
+                self.clones.insert(clone, base);
+            }
         }
         self.coroutines += coroutines.len() as u32;
         Some(stretches)
@@ -227,6 +229,12 @@ impl Code {
     pub fn function(&self, modules: &Modules, address: Addr, time: Nanos) -> Option<u32> {
         let (stretch, _) = self.stretch(modules, address, time)?;
         Some(stretch.function)
+    }
+
+    /// The function that this one was made of for some callers, if its symbol says so. By
+    /// `-finstrument-functions`, hooks name that.
+    pub fn original(&self, function: u32) -> Option<u32> {
+        self.clones.get(&function).copied()
     }
 
     /// The stretch that holds `address` at `time`, and how far behind its beginning that is.

@@ -227,7 +227,13 @@ impl<'a> Sites<'a> {
     fn find_holder(&self, site: u64, time: u64) -> Option<u32> {
         let address = Addr(site.wrapping_sub(1));
         let named = self.code.function(self.modules, address, Nanos(time));
-        named.or_else(|| {
+        // A function whose hooks name another one was never entered by its own name.
+        let by_other_name = |&function: &u32| !self.was_entered(function);
+        let original = named
+            .filter(by_other_name)
+            .and_then(|function| self.code.original(function))
+            .filter(|&original| self.was_entered(original));
+        original.or(named).or_else(|| {
             let (&start, &number) = self.nameless.range(..site).next_back()?;
             let module = |address: u64| self.modules.find(Addr(address), Nanos(time));
             let same = module(start).is_some() && module(start) == module(address.0);
