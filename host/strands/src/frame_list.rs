@@ -23,29 +23,33 @@ pub(crate) struct Frame {
     pub depth: u32,
     /// Gaps that its thread had had by then.
     pub gaps: u32,
-    pub flags: u8,
+    pub flags: u16,
 }
 
 impl Frame {
     /// Told of by `-mfentry`.
-    pub const ENTRY: u8 = 1;
-    pub const INLINED: u8 = 2;
+    pub const ENTRY: u16 = 1;
+    pub const INLINED: u16 = 2;
     /// A coroutine runs from its enter to its exit.
-    pub const ACTIVATION: u8 = 4;
+    pub const ACTIVATION: u16 = 4;
     /// It is the body of a coroutine.
-    pub const COROUTINE: u8 = 8;
+    pub const COROUTINE: u16 = 8;
     /// It makes a coroutine, and none that was made in it has been seen yet.
-    pub const RAMP: u8 = 16;
+    pub const RAMP: u16 = 16;
     /// It destroys its coroutine.
-    pub const DESTROYS: u8 = 32;
+    pub const DESTROYS: u16 = 32;
     /// The call is a signal's handler, which may run on any stack.
-    pub const HANDLER: u8 = 64;
+    pub const HANDLER: u16 = 64;
     /// The call was taken for a callback: the first look counts how these end.
-    pub const CALLBACK: u8 = 128;
+    pub const CALLBACK: u16 = 128;
+    /// Another open call of its function may have made a call that was taken for one made by this:
+    /// if this has an exit, it was open.
+    pub const PERHAPS_GONE: u16 = 256;
     /// The flags of calls whose end has to be looked at.
-    pub const NOTED_AT_END: u8 = Self::ACTIVATION | Self::RAMP | Self::DESTROYS | Self::CALLBACK;
+    pub const NOTED_AT_END: u16 =
+        Self::ACTIVATION | Self::RAMP | Self::DESTROYS | Self::CALLBACK | Self::PERHAPS_GONE;
 
-    pub fn is(&self, flag: u8) -> bool {
+    pub fn is(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }
 }

@@ -145,7 +145,7 @@ pub(crate) struct Around<'f> {
 /// The effect of a call on an instance.
 pub(crate) struct Instance {
     pub slot: u32,
-    pub flags: u8,
+    pub flags: u16,
     pub goes_on: GoesOn,
 }
 

@@ -10,7 +10,7 @@ use crate::code::Code;
 use crate::entered::Entered;
 use crate::jump::{Jump, Left};
 use crate::sink::{Call, Sink, StrandSpan};
-use crate::sites::{Site, Sites};
+use crate::sites::{Candidate, Site, Sites};
 use crate::stacks::REACH;
 use crate::{Strand, StrandId};
 use heddle_calls::{Frame, FunctionId, Functions, Key, Loose, Span, Stack, Step};
@@ -279,8 +279,11 @@ impl Open {
         }
         if self.are_over(index + 1, sites, new.sp) {
             self.leave(thread, index + 1, sink, Nanos(new.time));
-            sites.is_usual(callee, above);
-            sites.note(site(new, above, caller, callee));
+            let mut calls = self.candidates(sites, new, caller);
+            let is_ambiguous = calls
+                .find(|call| call.index == index)
+                .is_some_and(|call| sites.is_ambiguous(new, caller, &call, calls));
+            sites.note_made(site(new, above, caller, callee), is_ambiguous);
         }
         Some(callee)
     }
@@ -358,38 +361,30 @@ impl Open {
         handlers.find(|frame| sites.is_signal_return(frame.caller))
     }
 
-    /// The open call of the function `caller` that made the new one: the nearest above it, but
-    /// rather one that is as far above as this call's caller was before, or as its code says,
-    /// because calls that `longjmp` or an exception has left may still be taken for open.
+    /// The open call of the function `caller` that made the new one.
     fn caller(&self, sites: &Sites<'_>, new: &Entered, caller: u32, callee: u32) -> Option<usize> {
-        let noted = sites.of(new.caller, new.function, false);
-        let noted = noted.map(|site| site.above).or_else(|| {
-            let usual = sites.usual(callee);
-            usual.filter(|_| new.way == Way::Instrumented)
+        let calls = self.candidates(sites, new, caller);
+        sites.maker(new, (caller, callee), calls)
+    }
+
+    /// The open calls of the function `caller` above the new call on its stack, the innermost
+    /// first.
+    fn candidates(
+        &self,
+        sites: &Sites<'_>,
+        new: &Entered,
+        caller: u32,
+    ) -> impl Iterator<Item = Candidate> + Clone {
+        let sp = new.sp;
+        let calls = self.stack.open().iter().zip(&self.calls).enumerate().rev();
+        let above = calls.filter(move |&(index, (frame, call))| {
+            call.body == caller && frame.sp.0 > sp && self.shares(sites, index, sp)
         });
-        let noted = noted.map(|above| Addr(new.sp.wrapping_add(above)));
-        let frames = self.stack.open();
-        let above = |&index: &usize| {
-            let frame = &frames[index];
-            self.calls[index].body == caller
-                && frame.sp.0 > new.sp
-                && self.shares(sites, index, new.sp)
-        };
-        let mut candidates = (0..frames.len()).rev().filter(above);
-        let mut others = candidates.clone();
-        let nearest = others.next();
-        let exact = candidates.find(|&index| Some(frames[index].sp) == noted);
-        if exact.is_some() || new.way != Way::Entry || others.clone().next().is_none() {
-            return exact.or(nearest);
-        }
-        let may_call = |index: &usize| {
-            let frame = &frames[*index];
-            sites.may_call(frame.function.0, frame.sp.0 - new.sp, new) != Some(false)
-        };
-        nearest
-            .filter(may_call)
-            .or_else(|| others.find(may_call))
-            .or(nearest)
+        above.map(move |(index, (frame, _))| Candidate {
+            index,
+            above: frame.sp.0 - sp,
+            entered: frame.function.0,
+        })
     }
 
     /// Whether the innermost call, `top`, in which the machine code of `body` runs, has the new

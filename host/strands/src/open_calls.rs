@@ -63,7 +63,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         stack: u32,
         new: &Entered,
         (callee, body): (u32, u32),
-        flags: u8,
+        flags: u16,
     ) {
         if self.map.threads[context].idle_since.is_some() {
             self.end_idle(context, None, new.time);
@@ -403,6 +403,11 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         if frame.is(Frame::CALLBACK) {
             self.callbacks.push((frame.caller, end));
         }
+        if frame.is(Frame::PERHAPS_GONE) && end != End::Returned {
+            let slot = self.map.stacks[stack].slot;
+            self.strands.doubt(slot, Doubts::CALLER);
+            self.strands.doubt(frame.slot, Doubts::CALLER);
+        }
         let context = self.map.stacks[stack].thread as usize;
         let (thread, events) = (
             self.map.threads[context].thread,
@@ -502,6 +507,6 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
 
 /// Whether a call that is made by one with these flags tells where a coroutine is: its own code
 /// makes it, which runs the coroutine and does not destroy it.
-fn is_told(flags: u8) -> bool {
+fn is_told(flags: u16) -> bool {
     flags & (Frame::COROUTINE | Frame::DESTROYS) == Frame::COROUTINE
 }

@@ -9,7 +9,7 @@ use crate::code::{Code, Role};
 use crate::entered::Entered;
 use heddle_symbols::{Distance, Order};
 use heddle_trace_file::{Addr, Callee, Modules, Nanos, Way};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -25,6 +25,23 @@ pub(crate) struct Site {
     pub caller: u32,
     /// The function that is called.
     pub callee: u32,
+}
+
+impl Site {
+    /// As `above`: that differs from call to call, so that several open calls may fit. No two stack
+    /// pointers differ by so little.
+    const VARIES: u64 = 1;
+}
+
+/// A call that may have made a new one: its function's code has the call site.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    /// Where it is among the open calls.
+    pub index: usize,
+    /// How far it is above the new call.
+    pub above: u64,
+    /// See [`Frame::function`](crate::stacks::Frame::function).
+    pub entered: u64,
 }
 
 const NO_FUNCTION: u32 = u32::MAX;
@@ -61,9 +78,11 @@ pub(crate) struct Sites<'a> {
     next: u32,
     /// Whether each function was entered, by its number.
     entered: Vec<bool>,
-    /// How far the caller's stack pointer was above that of the call, at the last call of each
-    /// function.
+    /// By function: how far the caller's stack pointer was above that of each call of it.
     usual: FxHashMap<u32, u64>,
+    /// Functions of which two calls were open, as one called from another distance than before:
+    /// their frames grow, as far as is known.
+    growing: FxHashSet<u32>,
     /// By function: [`Code::calls_hooks`].
     hooked: RefCell<FxHashMap<u32, bool>>,
     /// By function and the address of another one: [`Code::may_inline`].
@@ -95,6 +114,7 @@ impl<'a> Sites<'a> {
             next: code.functions(),
             entered: Vec::new(),
             usual: FxHashMap::default(),
+            growing: FxHashSet::default(),
             hooked: RefCell::default(),
             inlining: RefCell::default(),
             distances: RefCell::default(),
@@ -148,20 +168,94 @@ impl<'a> Sites<'a> {
             .pushes_chain(self.modules, Addr(function), Nanos(time))
     }
 
-    /// How far above a call of this function its caller's stack pointer usually is. By
-    /// `-finstrument-functions` that is the size of the function's own frame, wherever it is
-    /// called.
-    pub fn usual(&self, callee: u32) -> Option<u64> {
-        self.usual.get(&callee).copied()
-    }
-
-    /// Notes how far above this call its caller's stack pointer was.
-    pub fn is_usual(&mut self, callee: u32, above: u64) {
-        self.usual.insert(callee, above);
-    }
-
     pub fn note(&mut self, site: Site) {
         self.table[Self::slot(site.site, site.function, site.above == 0)] = site;
+    }
+
+    /// Notes from how far above a call was made by an open call of `site.caller`. If
+    /// `is_ambiguous`, others of that function may have made it, too: then each later call from
+    /// there is looked at.
+    pub fn note_made(&mut self, site: Site, is_ambiguous: bool) {
+        if is_ambiguous {
+            self.growing.insert(site.caller);
+        }
+        let above = match self.growing.contains(&site.caller) {
+            true => Site::VARIES,
+            false => site.above,
+        };
+        let usual = self.usual.entry(site.callee).or_insert(site.above);
+        if *usual != site.above {
+            *usual = Site::VARIES;
+        }
+        self.note(Site { above, ..site });
+    }
+
+    /// How far above the new call its caller is if it is as at the site's earlier calls. By
+    /// `-finstrument-functions` that is the size of the called function's own frame, wherever it is
+    /// called, unless its callers' frames grow.
+    fn expected(&self, new: &Entered, (caller, callee): (u32, u32)) -> Option<u64> {
+        if self.growing.contains(&caller) {
+            return None;
+        }
+        let usual = || self.usual.get(&callee).copied();
+        match self.of(new.caller, new.function, false) {
+            Some(site) => Some(site.above),
+            None => usual().filter(|&above| new.way == Way::Instrumented && above != Site::VARIES),
+        }
+    }
+
+    /// Which of these calls, the innermost first, made the new one; `functions`: theirs and its. It
+    /// is the innermost, unless a jump without a record, or an exception, has left that: its code
+    /// tells that it cannot make the call from there, or another is just as far above as at this
+    /// site's earlier calls. O(calls).
+    pub fn maker(
+        &self,
+        new: &Entered,
+        functions: (u32, u32),
+        calls: impl Iterator<Item = Candidate> + Clone,
+    ) -> Option<usize> {
+        let mut others = calls.clone();
+        let nearest = others.next()?;
+        if others.next().is_none() {
+            return Some(nearest.index);
+        }
+        let distance = self.distance(nearest.entered, new);
+        let mut able = calls.filter(|call| self.can_make(call, new));
+        let grows = matches!(distance, Some(Distance::AtLeast(_)));
+        let expected = self.expected(new, functions).filter(|_| !grows);
+        let as_expected = expected.and_then(|above| able.clone().find(|call| call.above == above));
+        let made_it = as_expected.or_else(|| able.next());
+        Some(made_it.unwrap_or(nearest).index)
+    }
+
+    /// Whether one of `others`, calls of the function `caller` further out, may have made the new
+    /// call instead of `call`, because that is gone. Where frames are always as large, they may
+    /// not. O(calls).
+    pub fn is_ambiguous(
+        &self,
+        new: &Entered,
+        caller: u32,
+        call: &Candidate,
+        mut others: impl Iterator<Item = Candidate>,
+    ) -> bool {
+        let noted = self.of(new.caller, new.function, false);
+        let differs = noted.is_some_and(|site| site.above != call.above);
+        let varies = differs || self.growing.contains(&caller);
+        let may_grow = match self.distance(call.entered, new) {
+            Some(Distance::Exactly(_)) => false,
+            Some(Distance::Between(..)) => noted.is_none() || varies,
+            Some(Distance::AtLeast(_)) => true,
+            None => varies,
+        };
+        may_grow && others.any(|other| self.can_make(&other, new))
+    }
+
+    /// Whether a call can have made the new one, as far as its code tells.
+    ///
+    /// A call that an exception, or a jump without a record, has left may lie above the next call
+    /// that is made by an outer one of its function, if that has arguments on the stack.
+    fn can_make(&self, call: &Candidate, new: &Entered) -> bool {
+        self.may_call(call.entered, call.above, new) != Some(false)
     }
 
     /// It is `time`: addresses may mean others from now on.
@@ -275,9 +369,6 @@ impl<'a> Sites<'a> {
 
     /// Whether a call of `-mfentry` may be made from so far above, by a call that was entered at
     /// the address `entered`; `None` where its code does not tell.
-    ///
-    /// A call that an exception, or a jump without a record, has left may lie above the next call
-    /// that is made by an outer one of its function, if that has arguments on the stack.
     pub fn may_call(&self, entered: u64, above: u64, new: &Entered) -> Option<bool> {
         let distance = self.distance(entered, new);
         distance.map(|distance| distance.allows(above))

@@ -26,7 +26,7 @@ use super::{Decoder, NotAlone};
 use crate::Doubts;
 use crate::entered::Entered;
 use crate::sink::Sink;
-use crate::sites::Site;
+use crate::sites::{Candidate, Site};
 use crate::stacks::{DOUBTFUL, Frame, REACH};
 use heddle_calls::End;
 use heddle_trace_file::{Addr, Way};
@@ -103,7 +103,7 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     #[inline(always)]
-    fn push_known(&mut self, context: usize, stack: u32, new: &Entered, site: &Site, way: u8) {
+    fn push_known(&mut self, context: usize, stack: u32, new: &Entered, site: &Site, way: u16) {
         let (body, flags) = match site.above {
             0 => (site.caller, Frame::INLINED),
             _ => (site.callee, way),
@@ -151,7 +151,7 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     #[inline(never)]
-    fn enter_slowly(&mut self, context: usize, new: &Entered, way: u8) -> Result<(), NotAlone> {
+    fn enter_slowly(&mut self, context: usize, new: &Entered, way: u16) -> Result<(), NotAlone> {
         self.running.settle(context, new.sp);
         let callee = self.sites.callee(new.function, new.time);
         self.evidence.note_entered(callee);
@@ -227,20 +227,29 @@ impl<S: Sink> Decoder<'_, S> {
                 }
                 self.leave_to_caller(stack, index + 1, new);
                 self.running.run(context, stack, new.time);
-                let above = self.running.stack(stack).frames[index].sp - new.sp;
+                let mut calls = self.calls_of(stack, function, new);
+                let is_it = |call: &Candidate| call.index == index;
+                let is_ambiguous = calls
+                    .find(is_it)
+                    .is_some_and(|call| self.sites.is_ambiguous(new, function, &call, calls));
+                let made_it = &mut self.running.calls.map.stacks[stack].frames[index];
+                if is_ambiguous {
+                    made_it.flags |= Frame::PERHAPS_GONE;
+                }
+                let above = made_it.sp - new.sp;
                 self.evidence.note_above(new.caller, new.function, above);
                 if self.may_be_anothers(stack, above) {
                     // Stacks lie at equal distances, so another would fit the same way, unasked.
                     self.running.doubt(stack, Doubts::CALLER);
                 } else {
-                    self.sites.is_usual(callee, above);
-                    self.sites.note(Site {
+                    let site = Site {
                         site: new.caller,
                         function: new.function,
                         above,
                         caller: function,
                         callee,
-                    });
+                    };
+                    self.sites.note_made(site, is_ambiguous);
                 }
                 self.running
                     .calls
@@ -421,33 +430,9 @@ impl<S: Sink> Decoder<'_, S> {
         callee: u32,
     ) -> Option<(u32, usize)> {
         let sp = new.sp;
-        // A frame as far above as at this site's earlier calls, or as its code says, is preferred
-        // to the nearest one, because calls that longjmp or an exception has left may still be
-        // taken for open.
-        let noted = self.sites.of(new.caller, new.function, false);
-        let noted = noted.map(|site| site.above).or_else(|| {
-            let usual = self.sites.usual(callee);
-            usual.filter(|_| new.way == Way::Instrumented)
-        });
-        let noted = noted.map(|above| sp.wrapping_add(above));
         let nearest = |stack: u32| {
-            let frames = &self.running.stack(stack).frames;
-            let above = |frame: &Frame| frame.body == function && frame.sp > sp;
-            let exact = frames
-                .iter()
-                .rposition(|frame| above(frame) && Some(frame.sp) == noted);
-            let nearest = || frames.iter().rposition(above);
-            let index = exact.or_else(|| match new.way {
-                Way::Instrumented => nearest(),
-                Way::Entry => {
-                    let nearest = nearest()?;
-                    Some(
-                        self.by_its_code(&frames[..=nearest], new, above)
-                            .unwrap_or(nearest),
-                    )
-                }
-            })?;
-            Some((stack, index))
+            let calls = self.calls_of(stack, function, new);
+            Some((stack, self.sites.maker(new, (function, callee), calls)?))
         };
         let current = self.running.thread(context).current;
         if self.alone {
@@ -498,25 +483,21 @@ impl<S: Sink> Decoder<'_, S> {
         best.filter(|found| distance(found) < (8 << 20))
     }
 
-    /// The nearest of these calls that `fits` and may make the new one by the distance that its
-    /// code tells, if there are several that fit.
-    fn by_its_code(
+    /// The open calls of `function` on this stack that are above the new call, the innermost first.
+    fn calls_of(
         &self,
-        frames: &[Frame],
+        stack: u32,
+        function: u32,
         new: &Entered,
-        fits: impl Fn(&Frame) -> bool,
-    ) -> Option<usize> {
-        let mut fitting = (0..frames.len())
-            .rev()
-            .filter(|&index| fits(&frames[index]));
-        let nearest = fitting.next()?;
-        let mut others = fitting.peekable();
-        others.peek()?;
-        let may_call = |index: &usize| {
-            let frame = &frames[*index];
-            self.sites.may_call(frame.function, frame.sp - new.sp, new) != Some(false)
-        };
-        std::iter::once(nearest).chain(others).find(may_call)
+    ) -> impl Iterator<Item = Candidate> + Clone {
+        let (frames, sp) = (&*self.running.stack(stack).frames, new.sp);
+        let calls = frames.iter().enumerate().rev();
+        let above = calls.filter(move |(_, frame)| frame.body == function && frame.sp > sp);
+        above.map(move |(index, frame)| Candidate {
+            index,
+            above: frame.sp - sp,
+            entered: frame.function,
+        })
     }
 
     /// Whether the call is one of a signal's handler, and `sp` on the handler's stack, which may
@@ -528,7 +509,7 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// How many calls of a thread's own stack are open around `sp`.
-    pub fn enclosing(&self, stack: u32, new: &Entered, way: u8) -> usize {
+    pub fn enclosing(&self, stack: u32, new: &Entered, way: u16) -> usize {
         let frames = &self.running.stack(stack).frames;
         let around = |frame: &&Frame| {
             (frame.sp > new.sp && !self.sites.is_in_frame(new, frame.sp))

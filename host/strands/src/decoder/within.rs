@@ -21,7 +21,7 @@ impl<S: Sink> Decoder<'_, S> {
         context: usize,
         own: u32,
         new: &Entered,
-        (callee, way, tells): (u32, u8, bool),
+        (callee, way, tells): (u32, u16, bool),
         instrumented: bool,
     ) -> u32 {
         if !self.announced.starts(context)
@@ -176,7 +176,7 @@ impl<S: Sink> Decoder<'_, S> {
         context: usize,
         own: u32,
         new: &Entered,
-        way: u8,
+        way: u16,
     ) -> Option<u32> {
         let (made, mut array) = self.made_stacks.array_at(new.sp)?;
         let presence = self.running.map().presence(&array, new.sp);

@@ -152,8 +152,11 @@ fn a_jump_between_two_handlers_on_one_stack_leaves_what_the_first_has_called() {
     }
 }
 
-/// The facts of `body`'s frame, by call sites in it: of one size, and of one that may vary.
-const FRAMES: &str = "40 20 call-frame -\n48 10 call-frame -\n50 0 call-frame -\n4 38 frame -\n";
+/// The facts of `body`'s frame, by call sites in it: of one size, and of one that varies a little.
+const FRAMES: &str = "40 20 call-frame -\n48 10 call-frame -\n50 0 call-frame -\n4 38 frame 20\n";
+
+/// Where it may vary by anything.
+const GROWS: &str = "50 0 call-frame -\n4 38 frame -\n";
 
 /// By `-mfentry`: `body` calls itself, so many bytes below, and an exception leaves the inner call;
 /// or not. Then `leaf` is called from `site` in `body`, so far below the inner call.
@@ -199,8 +202,39 @@ fn how_far_above_its_caller_is_tells_which_of_two_calls_of_a_function_goes_on() 
 
 #[test]
 fn a_recursion_that_an_exception_leaves_is_doubted_if_its_frames_are_not_known() {
-    let decoded = after_an_exception(false, "", (0x10, 0x40, 0x10));
-    assert_eq!(decoded.unresolved[0].unsure_threads, 1);
+    for (facts, calls) in [("", (0x10, 0x40, 0x10)), (GROWS, (0x40, 0x50, 0x40))] {
+        let decoded = after_an_exception(false, facts, calls);
+        assert_eq!(decoded.unresolved[0].unsure_threads, 1, "{facts}");
+    }
+}
+
+/// By `-mfentry`: `body`, whose frame grows, calls itself and `leaf`, outer calls as far above as
+/// inner ones were. An exception leaves the innermost call of `body`, or it returns.
+#[test]
+fn a_call_belongs_to_the_inner_of_two_calls_whose_frames_grow_if_that_has_an_exit() {
+    for (by_thread, returns) in [(false, true), (false, false), (true, true)] {
+        let decoded = decoded_by(by_thread, GROWS, |process| {
+            let mut thread = process.thread(4711, "thread");
+            thread.stack(OWN, OWN + 0x8000);
+            let (outer, inner) = (OWN + 0x6f00, OWN + 0x6e00);
+            thread
+                .entry(10, WORK + 4, FIRST + 0x20, OWN + 0x7000)
+                .entry(20, BODY + 4, WORK + 0x20, outer)
+                .entry(30, LEAF + 4, BODY + 0x50, outer - 0x200)
+                .leave(40, outer - 0x200)
+                .entry(50, BODY + 4, BODY + 0x20, inner)
+                .entry(60, LEAF + 4, BODY + 0x50, inner - 0x100)
+                .leave(70, inner - 0x100);
+            if returns {
+                thread.leave(80, inner);
+            }
+            thread.leave(90, outer).leave(100, OWN + 0x7000);
+            thread.finish().unwrap();
+        });
+        assert_eq!(depths(&decoded), [0, 1, 2, 2, 3], "{by_thread}");
+        let unsure = decoded.unresolved[0].unsure_threads;
+        assert_eq!(unsure, u64::from(!returns), "{by_thread} {returns}");
+    }
 }
 
 #[test]
