@@ -277,8 +277,9 @@ impl Code {
         let bias = modules.iter().nth(index)?.bias;
         let code = self.modules.get(index)?.as_ref();
         let place = call.0.wrapping_sub(bias);
-        let stretch = code.and_then(|code| Some((code, code.stretch(place)?.0)));
-        if stretch.is_some_and(|(code, stretch)| code.enter_calls.are_in(&stretch.range())) {
+        let function = code.and_then(|code| Some(code.stretch(place)?.0.function));
+        // The hooks may be in its other part, and the call in one that the compiler moved away.
+        if function.is_some_and(|function| self.calls_hooks(function)) {
             return None;
         }
         let start = code.and_then(|code| code.start(place));
