@@ -1,4 +1,4 @@
-// thrown [SEED]: random calls of functions with frames of several sizes, some of which grow by as
+// growing [SEED]: random calls of functions with frames of several sizes, some of which grow by as
 // much as chance says (alloca). Exceptions leave them as often as they return. Prints its own tree,
 // as docs/expected-tree.md has it.
 #include <alloca.h>

@@ -497,6 +497,16 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         }
     }
 
+    /// The calls of `stack` above the first `count` were open up to now, and a jump leaves them. By
+    /// `-mfentry`, an exception may have left them before.
+    pub fn were_open(&mut self, stack: u32, count: usize) {
+        for frame in &mut self.map.stacks[stack].frames[count..] {
+            if !frame.is(Frame::ENTRY) {
+                frame.flags &= !Frame::PERHAPS_GONE;
+            }
+        }
+    }
+
     /// Closes all calls of `stack` above the first `count`.
     pub fn unwind(&mut self, stack: u32, count: usize) {
         while self.map.stacks[stack].frames.len() > count {

@@ -483,6 +483,7 @@ impl<'a, S: Sink> Running<'a, S> {
     /// they are not, fibers share the stack.
     pub fn leave_by_jump(&mut self, stack: u32, count: usize) {
         self.lose_on_fiber(stack, count);
+        self.calls.were_open(stack, count);
         self.calls.unwind(stack, count);
     }
 

@@ -321,8 +321,9 @@ impl<'a> Sites<'a> {
     fn find_holder(&self, site: u64, time: u64) -> Option<u32> {
         let address = Addr(site.wrapping_sub(1));
         let named = self.code.function(self.modules, address, Nanos(time));
-        // A function whose hooks name another one was never entered by its own name.
-        let by_other_name = |&function: &u32| !self.was_entered(function);
+        // Where its hooks name another function, it was never entered by its own name.
+        let by_other_name =
+            |&function: &u32| !self.was_entered(function) && !self.code.tells_its_calls(function);
         let original = named
             .filter(by_other_name)
             .and_then(|function| self.code.original(function))

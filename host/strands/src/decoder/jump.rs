@@ -34,6 +34,7 @@ impl<S: Sink> Decoder<'_, S> {
             };
             if let Some(kept) = jump.kept(&map.stacks[own].frames, is_handler) {
                 self.lose_above(own, kept, None);
+                self.running.calls.were_open(own, kept);
                 self.running.calls.unwind(own, kept);
             }
             return;

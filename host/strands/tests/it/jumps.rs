@@ -238,6 +238,36 @@ fn a_call_belongs_to_the_inner_of_two_calls_whose_frames_grow_if_that_has_an_exi
 }
 
 #[test]
+fn a_recursion_whose_frames_grow_is_sure_where_a_jump_says_that_it_leaves_it() {
+    for has_record in [true, false] {
+        let decoded = decoded_by(false, "", |process| {
+            let mut thread = process.thread(4711, "thread");
+            thread.stack(OWN, OWN + 0x8000);
+            let (outer, inner) = (OWN + 0x6f00, OWN + 0x6e00);
+            thread
+                .enter(10, WORK, FIRST + 0x20, OWN + 0x7000)
+                .enter(20, BODY, WORK + 0x20, outer)
+                .enter(30, LEAF, BODY + 0x50, outer - 0x200)
+                .exit(40, LEAF, 0, outer - 0x200)
+                .enter(50, BODY, BODY + 0x20, inner)
+                .enter(60, LEAF, BODY + 0x50, inner - 0x120)
+                .exit(70, LEAF, 0, inner - 0x120);
+            if has_record {
+                thread.jump(80, OWN + 0x7000, false);
+            }
+            thread
+                .enter(85, LEAF, WORK + 0x30, OWN + 0x6f80)
+                .exit(90, LEAF, 0, OWN + 0x6f80)
+                .exit(100, WORK, 0, OWN + 0x7000);
+            thread.finish().unwrap();
+        });
+        assert_eq!(depths(&decoded), [0, 1, 2, 2, 3, 1]);
+        let unsure = decoded.unresolved[0].unsure_threads;
+        assert_eq!(unsure, u64::from(!has_record), "{has_record}");
+    }
+}
+
+#[test]
 fn a_call_is_over_where_uninstrumented_code_has_its_frame_that_makes_the_next() {
     let site = FIRST + 0x40;
     for (frame, depth) in [(0x38, 1), (0x40, 0)] {
