@@ -236,8 +236,12 @@ impl<'a> Sites<'a> {
         new: &Entered,
         caller: u32,
         call: &Candidate,
-        mut others: impl Iterator<Item = Candidate>,
+        others: impl Iterator<Item = Candidate>,
     ) -> bool {
+        let mut others = others.peekable();
+        if others.peek().is_none() {
+            return false;
+        }
         let noted = self.of(new.caller, new.function, false);
         let differs = noted.is_some_and(|site| site.above != call.above);
         let varies = differs || self.growing.contains(&caller);

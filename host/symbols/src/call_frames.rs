@@ -190,8 +190,8 @@ fn least(facts: &Facts, site: u64, start: Option<u64>) -> Option<u64> {
 /// The address is so far above where a function is entered: that is no call site.
 const ENTERED: u64 = 8;
 
-/// The facts in an ELF file with this table. How much frames grow is told where no function
-/// `is_split`.
+/// The facts in an ELF file with this table. How much frames grow is told if one of the sites needs
+/// it, and no function `is_split`.
 fn facts(
     file: &ElfFile64<'_, LittleEndian>,
     table: &Table<'_>,
@@ -214,6 +214,7 @@ fn facts(
             }
         }
     }
+    let varies = facts.sites.values().any(|&bytes| bytes == 0);
     for section in file.sections() {
         let (SectionKind::Text, Ok(code)) = (section.kind(), section.data()) else {
             continue;
@@ -221,7 +222,7 @@ fn facts(
         let begin = section.address();
         for &entry in entries.range(begin..begin.saturating_add(code.len() as u64)) {
             let rest = &code[(entry - begin) as usize..];
-            let end = table.end(entry).filter(|_| !is_split());
+            let end = table.end(entry).filter(|_| varies && !is_split());
             let end = end.and_then(|end| end.checked_sub(entry));
             let whole = end.and_then(|bytes| rest.get(..bytes as usize));
             let (least, behind) = prologue(rest, entry);
