@@ -4,8 +4,8 @@
 use crate::coroutines::cfa::{Index, Table};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, Register};
 use object::read::elf::ElfFile64;
-use object::{LittleEndian, Object, ObjectSection, SectionKind};
-use std::collections::{BTreeMap, BTreeSet};
+use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionKind};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
 
 /// How far above the place of a call's return address its caller's own return address lies.
@@ -41,7 +41,7 @@ struct Inner {
     carried: Option<Facts>,
     index: OnceLock<Option<Arc<Index>>>,
     is_known: OnceLock<bool>,
-    is_split: OnceLock<bool>,
+    split: OnceLock<Option<HashSet<u64>>>,
 }
 
 /// What a packed trace carries of frames, by addresses in the file's own address space.
@@ -69,7 +69,7 @@ impl CallFrames {
             carried,
             index: OnceLock::new(),
             is_known: OnceLock::new(),
-            is_split: OnceLock::new(),
+            split: OnceLock::new(),
         }))
     }
 
@@ -143,7 +143,8 @@ impl Inner {
             Some(index) => Table::with_index(&file, index),
             None => Table::of(&file),
         };
-        let is_split = || *self.is_split.get_or_init(|| may_be_split(&file));
+        let split = || self.split.get_or_init(|| split(&file)).as_ref();
+        let is_split = |start: u64| split().is_none_or(|split| split.contains(&start));
         table.map_or_else(
             |_| Facts::default(),
             |table| facts(&file, &table, is_split, (sites, entries)),
@@ -151,13 +152,17 @@ impl Inner {
     }
 }
 
-/// Whether functions may have parts in other places: a compiler moves what seldom runs. A symbol
-/// tells of each.
-fn may_be_split(file: &ElfFile64<'_, LittleEndian>) -> bool {
-    const COLD: &[u8] = b".cold\0";
-    let names = file.section_by_name(".strtab");
-    let names = names.and_then(|names| names.data().ok());
-    names.is_none_or(|names| memchr::memmem::find(names, COLD).is_some())
+/// Where functions begin that have parts in other places, because the compiler moves what seldom
+/// runs: a symbol tells of each. `None` if the file has no symbols. O(symbols).
+fn split(file: &ElfFile64<'_, LittleEndian>) -> Option<HashSet<u64>> {
+    const COLD: &[u8] = b".cold";
+    file.section_by_name(".symtab")?;
+    let names = file.symbols().filter_map(|symbol| symbol.name_bytes().ok());
+    let moved: HashSet<&[u8]> = names.filter_map(|name| name.strip_suffix(COLD)).collect();
+    let has_moved = |name: &[u8]| moved.contains(name);
+    let all = file.symbols();
+    let split = all.filter(|symbol| symbol.name_bytes().is_ok_and(has_moved));
+    Some(split.map(|symbol| symbol.address()).collect())
 }
 
 fn distance(facts: &Facts, site: u64, entry: u64) -> Option<Distance> {
@@ -191,11 +196,11 @@ fn least(facts: &Facts, site: u64, start: Option<u64>) -> Option<u64> {
 const ENTERED: u64 = 8;
 
 /// The facts in an ELF file with this table. How much frames grow is told if one of the sites needs
-/// it, and no function `is_split`.
+/// it, of functions that begin where no function `is_split`.
 fn facts(
     file: &ElfFile64<'_, LittleEndian>,
     table: &Table<'_>,
-    is_split: impl Fn() -> bool,
+    is_split: impl Fn(u64) -> bool,
     (sites, entries): (&BTreeSet<u64>, &BTreeSet<u64>),
 ) -> Facts {
     let mut facts = Facts::default();
@@ -222,9 +227,12 @@ fn facts(
         let begin = section.address();
         for &entry in entries.range(begin..begin.saturating_add(code.len() as u64)) {
             let rest = &code[(entry - begin) as usize..];
-            let end = table.end(entry).filter(|_| varies && !is_split());
-            let end = end.and_then(|end| end.checked_sub(entry));
-            let whole = end.and_then(|bytes| rest.get(..bytes as usize));
+            let code = table.range(entry).filter(|_| varies);
+            let end = code
+                .filter(|code| !is_split(code.start))
+                .map(|code| code.end);
+            let bytes = end.and_then(|end| end.checked_sub(entry));
+            let whole = bytes.and_then(|bytes| rest.get(..bytes as usize));
             let (least, behind) = prologue(rest, entry);
             let body = whole.and_then(|code| code.get(behind..));
             let growth = body.and_then(|code| growth(code, entry + behind as u64));

@@ -82,9 +82,10 @@ impl<'a> Table<'a> {
         Some(entry.lsda().is_some())
     }
 
-    /// Where the code of the function at `address` ends, or the part of it that is there.
-    pub fn end(&self, address: u64) -> Option<u64> {
-        self.entry(address).ok()?.map(|entry| entry.end_address())
+    /// Where the code of the function is that has `address`, or the part of it that has.
+    pub fn range(&self, address: u64) -> Option<Range<u64>> {
+        let entry = self.entry(address).ok()??;
+        Some(entry.initial_address()..entry.end_address())
     }
 
     /// What is said of the function that has `address`.
