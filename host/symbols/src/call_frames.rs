@@ -170,9 +170,9 @@ fn distance(facts: &Facts, site: u64, entry: u64) -> Option<Distance> {
         0 => {
             let size = facts.prologues.get(&entry)?;
             // The return address itself lies below the frame.
-            let least = size.least + 8;
+            let least = size.least.saturating_add(8);
             Some(match size.growth {
-                Some(growth) => Distance::Between(least, least + growth),
+                Some(growth) => Distance::Between(least, least.saturating_add(growth)),
                 None => Distance::AtLeast(least),
             })
         }
@@ -186,7 +186,7 @@ fn least(facts: &Facts, site: u64, start: Option<u64>) -> Option<u64> {
     match *facts.sites.get(&site)? {
         0 => {
             let made = start.and_then(|start| facts.prologues.get(&start));
-            Some(made.map_or(VARIES, |made| VARIES.max(made.least + 8)))
+            Some(made.map_or(VARIES, |made| VARIES.max(made.least.saturating_add(8))))
         }
         exactly => Some(exactly),
     }
@@ -364,6 +364,15 @@ mod tests {
         assert_eq!(least(&facts, 0x1300, None), None);
         assert!(Distance::AtLeast(0x40).allows(0x50) && !Distance::AtLeast(0x40).allows(0x30));
         assert!(!Distance::Exactly(0x20).allows(0x30));
+        // A damaged pack tells of any number.
+        let most = size(u64::MAX, Some(u64::MAX));
+        let facts = Facts {
+            sites: [(0x1200, 0)].into(),
+            prologues: [(0x1005, most)].into(),
+        };
+        let all = Distance::Between(u64::MAX, u64::MAX);
+        assert_eq!(distance(&facts, 0x1200, 0x1005), Some(all));
+        assert_eq!(least(&facts, 0x1200, Some(0x1005)), Some(u64::MAX));
         let between = Distance::Between(0x20, 0x30);
         let allowed = [0x18, 0x20, 0x30, 0x38].map(|above| between.allows(above));
         assert_eq!(allowed, [false, true, true, false]);
