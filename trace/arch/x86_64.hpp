@@ -31,10 +31,10 @@ inline bool replace(std::uint64_t* at, std::uint64_t from, std::uint64_t to) {
 /// registers its threads with the same.
 inline constexpr std::uint32_t kRseqSignature = 0x53053053;
 
-/// Of a function that calls one of libc's which may keep vector registers on the stack: the
-/// program's may be misaligned. The ABI forbids that, but programs that switch stacks by code of
-/// their own run so, and the hooks of the first way call as they were called. Not inlined, as it
-/// would be lost.
+/// The attributes of a function that aligns its stack, because it calls functions of libc's that
+/// may keep vector registers there. The stack of the traced program may be misaligned: the ABI
+/// forbids that, but programs that switch stacks by code of their own run so, and the hooks of the
+/// first way leave the stack as they find it. An inlined function would align nothing.
 #define HEDDLE_ALIGNS_STACK gnu::noinline, gnu::force_align_arg_pointer
 
 /// A system call that touches neither errno nor libc: no cancellation point, and nothing that the

@@ -279,10 +279,8 @@ impl Open {
         }
         if self.are_over(index + 1, sites, new.sp) {
             self.leave(thread, index + 1, sink, Nanos(new.time));
-            let mut calls = self.candidates(sites, new, caller);
-            let is_ambiguous = calls
-                .find(|call| call.index == index)
-                .is_some_and(|call| sites.is_ambiguous(new, caller, &call, calls));
+            let calls = self.candidates(sites, new, caller);
+            let is_ambiguous = sites.is_ambiguous(new, (caller, index), calls);
             sites.note_made(site(new, above, caller, callee), is_ambiguous);
         }
         Some(callee)

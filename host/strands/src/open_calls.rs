@@ -497,8 +497,9 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         }
     }
 
-    /// The calls of `stack` above the first `count` were open up to now, and a jump leaves them. By
-    /// `-mfentry`, an exception may have left them before.
+    /// Notes that a jump leaves the calls of `stack` above the first `count`: those of
+    /// `-finstrument-functions` were open up to now. Of `-mfentry`, an exception may have left them
+    /// before.
     pub fn were_open(&mut self, stack: u32, count: usize) {
         for frame in &mut self.map.stacks[stack].frames[count..] {
             if !frame.is(Frame::ENTRY) {

@@ -28,8 +28,8 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// As `above`: that differs from call to call, so that several open calls may fit. No two stack
-    /// pointers differ by so little.
+    /// The value of `above` where the distance differs from call to call, so that several open
+    /// calls may make the next one. It is no distance: stack pointers differ by 8 bytes at least.
     const VARIES: u64 = 1;
 }
 
@@ -80,8 +80,8 @@ pub(crate) struct Sites<'a> {
     entered: Vec<bool>,
     /// By function: how far the caller's stack pointer was above that of each call of it.
     usual: FxHashMap<u32, u64>,
-    /// Functions of which two calls were open, as one called from another distance than before:
-    /// their frames grow, as far as is known.
+    /// Functions whose frames grow, as far as is known: one of them made a call from another
+    /// distance than before, while two calls of it were open.
     growing: FxHashSet<u32>,
     /// By function: [`Code::calls_hooks`].
     hooked: RefCell<FxHashMap<u32, bool>>,
@@ -172,9 +172,9 @@ impl<'a> Sites<'a> {
         self.table[Self::slot(site.site, site.function, site.above == 0)] = site;
     }
 
-    /// Notes from how far above a call was made by an open call of `site.caller`. If
-    /// `is_ambiguous`, others of that function may have made it, too: then each later call from
-    /// there is looked at.
+    /// Notes how far above a call its caller is, an open call of the function `site.caller`. If the
+    /// call `is_ambiguous`, another call of that function may have made it; then each later call
+    /// from there is looked at.
     pub fn note_made(&mut self, site: Site, is_ambiguous: bool) {
         if is_ambiguous {
             self.growing.insert(site.caller);
@@ -190,9 +190,9 @@ impl<'a> Sites<'a> {
         self.note(Site { above, ..site });
     }
 
-    /// How far above the new call its caller is if it is as at the site's earlier calls. By
-    /// `-finstrument-functions` that is the size of the called function's own frame, wherever it is
-    /// called, unless its callers' frames grow.
+    /// How far the caller is above the new call, if that distance is what it was at the site's
+    /// earlier calls. By `-finstrument-functions` the distance is the size of the called function's
+    /// own frame, wherever it is called, unless its callers' frames grow.
     fn expected(&self, new: &Entered, (caller, callee): (u32, u32)) -> Option<u64> {
         if self.growing.contains(&caller) {
             return None;
@@ -204,10 +204,11 @@ impl<'a> Sites<'a> {
         }
     }
 
-    /// Which of these calls, the innermost first, made the new one; `functions`: theirs and its. It
-    /// is the innermost, unless a jump without a record, or an exception, has left that: its code
-    /// tells that it cannot make the call from there, or another is just as far above as at this
-    /// site's earlier calls. O(calls).
+    /// Finds which of `calls`, the innermost first, made the new one. `functions` are that which
+    /// made it, whose calls these are, and that which is called. The innermost call made it, unless
+    /// an exception, or a jump without a record, has left the innermost: then its code tells that
+    /// it cannot make a call from there, or another one is just as far above as the callers at this
+    /// site were before. O(calls).
     pub fn maker(
         &self,
         new: &Entered,
@@ -228,17 +229,19 @@ impl<'a> Sites<'a> {
         Some(made_it.unwrap_or(nearest).index)
     }
 
-    /// Whether one of `others`, calls of the function `caller` further out, may have made the new
-    /// call instead of `call`, because that is gone. Where frames are always as large, they may
-    /// not. O(calls).
+    /// Whether one of `calls` further out than that at `index` may have made the new call instead,
+    /// because that one is gone; all are of the function `caller`, the innermost first. Where its
+    /// frames are always as large, none may. O(calls).
     pub fn is_ambiguous(
         &self,
         new: &Entered,
-        caller: u32,
-        call: &Candidate,
-        others: impl Iterator<Item = Candidate>,
+        (caller, index): (u32, usize),
+        mut calls: impl Iterator<Item = Candidate>,
     ) -> bool {
-        let mut others = others.peekable();
+        let Some(call) = calls.find(|call| call.index == index) else {
+            return false;
+        };
+        let mut others = calls.peekable();
         if others.peek().is_none() {
             return false;
         }
@@ -325,7 +328,7 @@ impl<'a> Sites<'a> {
     fn find_holder(&self, site: u64, time: u64) -> Option<u32> {
         let address = Addr(site.wrapping_sub(1));
         let named = self.code.function(self.modules, address, Nanos(time));
-        // Where its hooks name another function, it was never entered by its own name.
+        // A function whose hooks name another one is never entered under its own name.
         let by_other_name =
             |&function: &u32| !self.was_entered(function) && !self.code.tells_its_calls(function);
         let original = named

@@ -289,8 +289,8 @@ fn prologue(code: &[u8], address: u64) -> (u64, usize) {
     (made + 8 * kept.len() as u64, (behind - address) as usize)
 }
 
-/// By how much a frame grows at most in this code, which is behind what [`prologue`] has looked at:
-/// by what is pushed for calls. `None` if that may be anything (`alloca`).
+/// The most bytes by which a frame grows in this code, which is behind what [`prologue`] has looked
+/// at: what is pushed for calls. `None` if a frame may grow by anything (`alloca`).
 fn growth(code: &[u8], address: u64) -> Option<u64> {
     /// So much is taken at once in a loop that touches the stack page by page.
     const PAGE: u64 = 4096;

@@ -227,11 +227,8 @@ impl<S: Sink> Decoder<'_, S> {
                 }
                 self.leave_to_caller(stack, index + 1, new);
                 self.running.run(context, stack, new.time);
-                let mut calls = self.calls_of(stack, function, new);
-                let is_it = |call: &Candidate| call.index == index;
-                let is_ambiguous = calls
-                    .find(is_it)
-                    .is_some_and(|call| self.sites.is_ambiguous(new, function, &call, calls));
+                let calls = self.candidates(stack, function, new);
+                let is_ambiguous = self.sites.is_ambiguous(new, (function, index), calls);
                 let made_it = &mut self.running.calls.map.stacks[stack].frames[index];
                 if is_ambiguous {
                     made_it.flags |= Frame::PERHAPS_GONE;
@@ -431,7 +428,7 @@ impl<S: Sink> Decoder<'_, S> {
     ) -> Option<(u32, usize)> {
         let sp = new.sp;
         let nearest = |stack: u32| {
-            let calls = self.calls_of(stack, function, new);
+            let calls = self.candidates(stack, function, new);
             Some((stack, self.sites.maker(new, (function, callee), calls)?))
         };
         let current = self.running.thread(context).current;
@@ -484,7 +481,7 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// The open calls of `function` on this stack that are above the new call, the innermost first.
-    fn calls_of(
+    fn candidates(
         &self,
         stack: u32,
         function: u32,
