@@ -1,6 +1,6 @@
 // growing [SEED]: random calls of functions with frames of several sizes, some of which grow by as
-// much as chance says (alloca). Exceptions leave them as often as they return. Prints its own tree,
-// as docs/expected-tree.md has it.
+// much as chance says (alloca), in handlers of exceptions, too. Exceptions leave them as often as
+// they return. Prints its own tree, as docs/expected-tree.md has it.
 #include <alloca.h>
 
 #include <cstdio>
@@ -47,8 +47,8 @@ extern "C" {
 void wide(int a, int b, int c, int d, int e, int f, int g, int h);
 extern void (*const functions[kFunctions])();
 
-// What a function does within its frame.
-#define BODY(name)                                      \
+// What a function does within its frame; `handle` is what its handler does.
+#define BODY(name, handle)                              \
   const int own = is_entered(name);                     \
   for (int more = times(); more > 0; --more) {          \
     const int what = pick(12);                          \
@@ -64,6 +64,7 @@ extern void (*const functions[kFunctions])();
       } catch (int) {                                   \
         catching = around;                              \
         depth = own;                                    \
+        handle;                                         \
         if (pick(2) != 0) wide(1, 2, 3, 4, 5, 6, 7, 8); \
       }                                                 \
     } else if (catching > 0) {                          \
@@ -76,15 +77,15 @@ extern void (*const functions[kFunctions])();
   __attribute__((noinline)) void name() {   \
     volatile char frame[bytes];             \
     *touched(const_cast<char*>(frame)) = 1; \
-    BODY(#name);                            \
+    BODY(#name, (void)0);                   \
   }
 
-#define GROWING(name, bytes)                                           \
-  __attribute__((noinline)) void name() {                              \
-    for (int twice = 0; twice < 2; ++twice) {                          \
-      *touched(alloca(static_cast<std::size_t>(pick(bytes)) + 1)) = 1; \
-    }                                                                  \
-    BODY(#name);                                                       \
+#define GROW(bytes) *touched(alloca(static_cast<std::size_t>(pick(bytes)) + 1)) = 1
+
+#define GROWING(name, bytes)                             \
+  __attribute__((noinline)) void name() {                \
+    for (int twice = 0; twice < 2; ++twice) GROW(bytes); \
+    BODY(#name, GROW(bytes));                            \
   }
 
 FUNCTION(little, 24)
@@ -96,7 +97,7 @@ GROWING(swells, 400)
 GROWING(explodes, 4000)
 
 __attribute__((noinline)) void wide(int a, int b, int c, int d, int e, int f, int g, int h) {
-  BODY("wide") + 0 * (a + b + c + d + e + f + g + h);
+  BODY("wide", (void)0) + 0 * (a + b + c + d + e + f + g + h);
 }
 
 void (*const functions[kFunctions])() = {little, middling, big, odd, grows, swells, explodes};

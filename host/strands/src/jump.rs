@@ -1,14 +1,16 @@
-//! The calls that a `longjmp` leaves: they have no exit.
+//! The calls that a `longjmp` or an exception leaves: they have no exit, or by
+//! `-finstrument-functions` and with an exception one before the jump.
 //!
-//! It goes to where a function called `setjmp`, and that function is still open. Calls with lower
-//! stack pointers on that stack are over. A signal's handler and the calls inside it may lie on a
+//! A `longjmp` goes to where a function called `setjmp`, an exception to a handler or to where
+//! variables are destroyed, and that function is still open. Calls with lower stack pointers on
+//! that stack are over. A signal's handler and the calls inside it may lie on a
 //! stack of their own, anywhere in memory. So the open calls of one list are looked at in
 //! stretches, each of which begins with a handler's call, or with the outermost one.
 
 /// The facts of a jump.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Jump {
-    /// The stack pointer where it goes to.
+    /// The stack pointer where it goes to; of an exception, one less.
     pub to: u64,
     /// That is below the stack pointer that the thread had, so on another stack.
     pub downwards: bool,
@@ -21,8 +23,13 @@ pub(crate) trait Left {
 }
 
 impl Jump {
+    /// Whether it is an exception's.
+    pub fn is_landing(&self) -> bool {
+        self.to % 2 != 0
+    }
+
     /// Whether a call is over that lies on the stack where the jump goes to. A function that calls
-    /// `setjmp` is never inlined.
+    /// `setjmp` is never inlined; one that handles exceptions may be.
     pub fn is_over(&self, call: &impl Left) -> bool {
         let (sp, inlined) = call.place();
         sp < self.to || (sp == self.to && inlined)
@@ -78,6 +85,8 @@ mod tests {
         let calls = [plain(90), plain(50), At(50, true, false), plain(40)];
         assert_eq!(kept(&calls, 50, false), Some(2));
         assert_eq!(kept(&calls, 60, false), Some(1));
+        // An exception to the same place.
+        assert_eq!(kept(&calls, 49, false), Some(3));
         assert_eq!(kept(&calls, 40, false), Some(4));
         assert_eq!(kept(&calls, 95, false), Some(0));
         assert_eq!(kept(&calls, 10, true), None);

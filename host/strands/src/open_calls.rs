@@ -497,12 +497,12 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         }
     }
 
-    /// Notes that a jump leaves the calls of `stack` above the first `count`: those of
-    /// `-finstrument-functions` were open up to now. Of `-mfentry`, an exception may have left them
-    /// before.
-    pub fn were_open(&mut self, stack: u32, count: usize) {
+    /// The calls of `stack` above the first `count` were open up to now, and a jump leaves them. By
+    /// `-mfentry`, an exception may have left them before; not if the jump is an exception's, for
+    /// then all exceptions are recorded.
+    pub fn were_open(&mut self, stack: u32, count: usize, by_exception: bool) {
         for frame in &mut self.map.stacks[stack].frames[count..] {
-            if !frame.is(Frame::ENTRY) {
+            if by_exception || !frame.is(Frame::ENTRY) {
                 frame.flags &= !Frame::PERHAPS_GONE;
             }
         }

@@ -479,11 +479,11 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
-    /// The calls on a fiber's stack above the first `count` are taken for left by a `longjmp`. If
-    /// they are not, fibers share the stack.
-    pub fn leave_by_jump(&mut self, stack: u32, count: usize) {
+    /// The calls on a fiber's stack above the first `count` are taken for left by a jump, which may
+    /// be an exception's. If they are not, fibers share the stack.
+    pub fn leave_by_jump(&mut self, stack: u32, count: usize, by_exception: bool) {
         self.lose_on_fiber(stack, count);
-        self.calls.were_open(stack, count);
+        self.calls.were_open(stack, count, by_exception);
         self.calls.unwind(stack, count);
     }
 

@@ -116,10 +116,11 @@ pub enum EventKind<'a> {
         /// The stack pointer of the code that makes it.
         by: Addr,
     },
-    /// The thread calls `longjmp`: calls on the same stack whose stack pointers are lower than
-    /// where it goes have no exit, and are over.
+    /// The thread calls `longjmp`, or an exception goes on in the function that handles it or
+    /// destroys its variables: calls on the same stack whose stack pointers are lower than where it
+    /// goes are over, with no exit to come.
     Jump {
-        /// The stack pointer of the code that it goes to, as that called `setjmp`.
+        /// The stack pointer of the code that it goes to; of an exception, one less, which is odd.
         to: Addr,
         /// The stack pointer was higher before: it goes to another stack.
         downwards: bool,

@@ -1,4 +1,4 @@
-//! Ends the calls that a `longjmp` leaves.
+//! Ends the calls that a `longjmp` or an exception leaves.
 //!
 //! Fibers may be switched by `longjmp`, too: then none of the calls on the stack that is left is
 //! over. Where a thread's own stack is is known; of a fiber's, that what is between two of its open
@@ -16,7 +16,8 @@ impl Left for Frame {
 }
 
 impl<S: Sink> Decoder<'_, S> {
-    /// The thread calls `longjmp`.
+    /// The thread calls `longjmp`, or lands in a function that handles an exception or destroys its
+    /// variables.
     pub fn jump(&mut self, context: usize, jump: Jump) {
         let map = self.running.map();
         let thread = &map.threads[context];
@@ -34,7 +35,7 @@ impl<S: Sink> Decoder<'_, S> {
             };
             if let Some(kept) = jump.kept(&map.stacks[own].frames, is_handler) {
                 self.lose_above(own, kept, None);
-                self.running.calls.were_open(own, kept);
+                self.running.calls.were_open(own, kept, jump.is_landing());
                 self.running.calls.unwind(own, kept);
             }
             return;
@@ -52,6 +53,6 @@ impl<S: Sink> Decoder<'_, S> {
         if map.threads.owns(context, sp) || sp.abs_diff(jump.to) >= REACH {
             return;
         }
-        self.running.leave_by_jump(stack, kept);
+        self.running.leave_by_jump(stack, kept, jump.is_landing());
     }
 }
