@@ -285,18 +285,21 @@ FUNCTION stepped() {
   if (interruption.exit) set_steps(true);
   KEEP;
 }
-// Returns the number of instructions of the hook at which the handler was called.
+// The handler is called at every so many instructions, from this one on: by the program's argument.
+static long every_steps = 1, first_step = 1;
+// Returns how often the handler was called.
 PLAIN long with_steps(bool exit, bool behind_base, bool on_far_stack) {
   struct sigaction action = {};
   action.sa_sigaction = on_step;
   action.sa_flags = SA_SIGINFO | (on_far_stack ? SA_ONSTACK : 0);
   sigaction(SIGTRAP, &action, nullptr);
-  for (long steps = 1;; steps++) {
+  long times = 1;
+  for (long steps = first_step;; steps += every_steps, times++) {
     interruption = {exit, behind_base, on_far_stack, steps, false};
     if (!exit) set_steps(true);
     stepped();
     set_steps(false);
-    if (!interruption.done || interruption.steps > 0) return steps;
+    if (!interruption.done || interruption.steps > 0) return times;
   }
 }
 // Counts the instructions of a call whose hooks make no system call, the hooks' among them.
@@ -419,7 +422,11 @@ PLAIN int main(int, char** arguments) {
     chain();
   } else if (strncmp(what, "steps", strlen("steps")) == 0) {
     if (!map_far_stacks()) return 1;
-    if (strcmp(what, "steps-handled") == 0) {
+    if (const char* const third = strchr(what, ':'); third != nullptr) {
+      every_steps = 3;
+      first_step = 1 + atol(third + 1);
+    }
+    if (strncmp(what, "steps-handled", strlen("steps-handled")) == 0) {
       call_with_alternate(stacks, kHalf, interrupt_each, true);
     } else {
       call_with_alternate(far_stack(4), kStackBytes, interrupt_each, false);
