@@ -2,6 +2,7 @@
 // fiber.
 #include "contexts.hpp"
 
+#include <dlfcn.h>
 #include <ucontext.h>
 
 #include "interpose.hpp"
@@ -25,7 +26,38 @@ void record_stack(const MadeStack& made) {
   });
 }
 
-constinit Unseen unseen_make_fcontext = {};
+/// The real make_fcontext where we do not see it: of one module, which stays as it is once `known`.
+struct Unseen {
+  std::uint32_t begun, known;
+  const void* module;
+  Make* make;
+};
+constinit Unseen unseen = {};
+
+/// The make_fcontext that the code at `caller` calls where there is no recorder. A module that was
+/// opened for itself alone (RTLD_LOCAL) sees functions that we do not see.
+[[HEDDLE_ALIGNS_STACK]] Make* find_make_fcontext(const void* caller) {
+  Dl_info info;
+  const bool found = dladdr(caller, &info) != 0;
+  // Acquire: what is said of the module is written.
+  const bool known = __atomic_load_n(&unseen.known, __ATOMIC_ACQUIRE) != 0;
+  if (found && known && unseen.module == info.dli_fbase) return unseen.make;
+  Make* make = next(real_make_fcontext, "make_fcontext");
+  if (make != nullptr || !found) return make;
+  (void)dlerror();  // it was no error of the program's
+  void* const module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (module == nullptr) return nullptr;
+  make = reinterpret_cast<Make*>(dlsym(module, "make_fcontext"));
+  if (__atomic_exchange_n(&unseen.begun, 1, __ATOMIC_RELAXED) != 0) {
+    dlclose(module);  // its code runs, so it stays as long as it is called
+    return make;
+  }
+  // Not closed, so that no other module is ever at its place.
+  unseen.module = info.dli_fbase;
+  unseen.make = make;
+  __atomic_store_n(&unseen.known, 1, __ATOMIC_RELEASE);
+  return make;
+}
 
 }  // namespace
 
@@ -51,7 +83,8 @@ extern "C" {
                                                                 std::uint64_t size,
                                                                 void* const* caller) {
   record_stack({top - size, top, reinterpret_cast<std::uint64_t>(caller)});
-  return reinterpret_cast<void*>(
-      next_for(*caller, real_make_fcontext, "make_fcontext", unseen_make_fcontext));
+  Make* real = __atomic_load_n(&real_make_fcontext, __ATOMIC_RELAXED);
+  if (real == nullptr) real = find_make_fcontext(*caller);
+  return reinterpret_cast<void*>(real);
 }
 }

@@ -357,12 +357,12 @@ void begin_filter(Thread& thread) {
 
 void end_filter() { following = {}; }
 
-void filter_leave(std::uint64_t stack_pointer) {
+void filter_leave(std::uint64_t lowest, std::uint64_t stack_pointer) {
   if (following.stacks[0].open.at == nullptr || local.self == nullptr) return;
   FollowedStack& stack = place(stack_pointer);
-  stack.open.leave(stack_pointer);
-  stack.since.leave(stack_pointer);
-  if (stack.stopping.leave(stack_pointer)) switch_to(false);
+  stack.open.leave(lowest, stack_pointer);
+  stack.since.leave(lowest, stack_pointer);
+  if (stack.stopping.leave(lowest, stack_pointer)) switch_to(false);
 }
 
 void filter_handlers_on(std::uint64_t low, std::uint64_t high, std::uint64_t stack_pointer) {
@@ -371,7 +371,7 @@ void filter_handlers_on(std::uint64_t low, std::uint64_t high, std::uint64_t sta
     alternates[1] = {low, high};
   } else {
     // A handler that was left without a word is not open: no stack is replaced that is in use.
-    if (followed) filter_leave(following.own.low);
+    if (followed) filter_leave(0, following.own.low);
     alternates[0] = {low, high};
     alternates[1] = {};
   }

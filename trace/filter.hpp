@@ -50,8 +50,9 @@ void prepare_filter();
 void begin_filter(Thread& thread);
 void end_filter();
 
-/// To be called before a longjmp to a frame with this stack pointer: calls below it are over.
-void filter_leave(std::uint64_t stack_pointer);
+/// To be called before a jump to a frame with this stack pointer: calls below it are over, but for
+/// those that lie lower than `lowest`.
+void filter_leave(std::uint64_t lowest, std::uint64_t stack_pointer);
 
 /// To be called when the calling thread has a new alternate signal stack, or none (0 and 0); with
 /// the caller's stack pointer.

@@ -41,8 +41,10 @@ bool Frames::settle(const Call& enter, std::uint64_t readable) {
   });
 }
 
-bool Frames::leave(std::uint64_t stack_pointer) {
-  return end([=](const Frame& frame) { return frame.stack_pointer < stack_pointer; });
+bool Frames::leave(std::uint64_t lowest, std::uint64_t stack_pointer) {
+  return end([=](const Frame& frame) {
+    return lowest <= frame.stack_pointer && frame.stack_pointer < stack_pointer;
+  });
 }
 
 void Frames::clear() {

@@ -166,8 +166,8 @@ struct Frames {
   /// were any. The stack can be read from the call's stack pointer to `readable`.
   bool settle(const Call& enter, std::uint64_t readable);
 
-  /// Ends those below a stack pointer. Whether there were any.
-  bool leave(std::uint64_t stack_pointer);
+  /// Ends those below a stack pointer, but for lower ones than `lowest`. Whether there were any.
+  bool leave(std::uint64_t lowest, std::uint64_t stack_pointer);
 
   void clear();
 

@@ -208,6 +208,8 @@ enum class RecordType : std::uint64_t {
 
 /// A jump goes to a lower address than the stack pointer's, so to another stack.
 inline constexpr std::uint64_t kJumpDownwards = 1;
+/// From bit 1 up, how far an exception's jump goes, in units of so many bytes.
+inline constexpr std::uint64_t kJumpUnit = 16;
 
 /// What a thread makes, by its record of type making.
 enum class Making : std::uint32_t { kProcess = 1, kThread = 2 };

@@ -12,6 +12,9 @@
 #include "quiet.hpp"
 #include "recording.hpp"
 
+/// Null where the program has no unwinder when the recorder is loaded.
+extern "C" [[gnu::weak]] _Unwind_Word _Unwind_GetCFA(_Unwind_Context* context);
+
 namespace heddle::trace {
 
 namespace {
@@ -29,7 +32,6 @@ using SetAddress = void(_Unwind_Context*, _Unwind_Ptr);
 using StackPointer = _Unwind_Word(_Unwind_Context*);
 constinit SetAddress* real_set_address = nullptr;
 constinit StackPointer* real_stack_pointer = nullptr;
-constinit Unseen unseen_set_address = {}, unseen_stack_pointer = {};
 
 using Jump = void();
 constexpr const char* kJumps[] = {"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"};
@@ -41,6 +43,22 @@ bool was_forked() {
   return current != nullptr && current->fork.making != 0;
 }
 
+/// The unwinder's functions must be known before an exception asks for them: to look for them then
+/// would wait for the loader's lock, and change what dlerror tells the program.
+void find_unwinder() {
+  (void)next(real_stack_pointer, "_Unwind_GetCFA");
+  (void)next(real_set_address, "_Unwind_SetIP");
+}
+
+/// A program without exceptions opens a module, which may have some, and its unwinder for itself
+/// alone (RTLD_LOCAL), where it is not found. All modules share one if it is there before.
+void open_unwinder(Open* open) {
+  static constinit std::uint32_t tried = 0;
+  if (__atomic_load_n(&real_set_address, __ATOMIC_RELAXED) != nullptr) return;
+  if (__atomic_exchange_n(&tried, 1, __ATOMIC_RELAXED) != 0) return;
+  if (open("libgcc_s.so.1", RTLD_LAZY | RTLD_GLOBAL) != nullptr) find_unwinder();
+}
+
 void scan() {
   Process* const current = process();
   if (current == nullptr || current->state != Recording::kRunning || local.busy) return;
@@ -50,42 +68,14 @@ void scan() {
   (void)update_modules(*current, true);
 }
 
-/// Records, and lets the filter know, that calls of the stack at `to` that lie below it are over.
-void leave_calls(std::uint64_t to, std::uint64_t from) {
-  if (filter.active) filter_leave(to);
-  heddle_append(first_word(RecordType::kJump, 3, to < from ? kJumpDownwards : 0), to);
-}
-
 }  // namespace
 
 [[HEDDLE_ALIGNS_STACK]] void* find_next(const char* name) { return dlsym(RTLD_NEXT, name); }
 
-[[HEDDLE_ALIGNS_STACK]] void* find_for(const void* caller, const char* name, Unseen& unseen) {
-  Dl_info info;
-  const bool found = dladdr(caller, &info) != 0;
-  // Acquire: what is said of the module is written.
-  const bool known = __atomic_load_n(&unseen.known, __ATOMIC_ACQUIRE) != 0;
-  if (found && known && unseen.module == info.dli_fbase) return unseen.function;
-  void* function = find_next(name);
-  if (function != nullptr || !found) return function;
-  (void)dlerror();  // it was no error of the program's
-  void* const module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (module == nullptr) return nullptr;
-  function = dlsym(module, name);
-  if (__atomic_exchange_n(&unseen.begun, 1, __ATOMIC_RELAXED) != 0) {
-    dlclose(module);  // its code runs, so it stays as long as it is called
-    return function;
-  }
-  // Not closed, so that no other module is ever at its place.
-  unseen.module = info.dli_fbase;
-  unseen.function = function;
-  __atomic_store_n(&unseen.known, 1, __ATOMIC_RELEASE);
-  return function;
-}
-
 void find_what_handlers_call() {
   for (unsigned i = 0; i < 4; ++i) (void)next(real_jumps[i], kJumps[i]);
   (void)next(real_set_stack, "sigaltstack");
+  if (_Unwind_GetCFA != nullptr) find_unwinder();
 }
 
 }  // namespace heddle::trace
@@ -95,7 +85,9 @@ extern "C" {
 /// Called by our longjmp (arch/x86_64_longjmp.S) before it jumps to the real one, which it returns.
 [[gnu::visibility("hidden")]] void* heddle_before_longjmp(std::uint64_t to, unsigned number,
                                                           std::uint64_t from) {
-  heddle::trace::leave_calls(to, from);
+  if (heddle::trace::filter.active) heddle::trace::filter_leave(0, to);
+  const std::uint64_t downwards = to < from ? heddle::trace::kJumpDownwards : 0;
+  heddle_append(heddle::trace::first_word(heddle::trace::RecordType::kJump, 3, downwards), to);
   return reinterpret_cast<void*>(
       heddle::trace::next(heddle::trace::real_jumps[number], heddle::trace::kJumps[number]));
 }
@@ -105,15 +97,20 @@ extern "C" {
 /// those that are inlined into it: one of these may have the handler.
 [[gnu::visibility("default")]] void _Unwind_SetIP(_Unwind_Context* context, _Unwind_Ptr address) {
   using namespace heddle::trace;
-  const void* const caller = __builtin_return_address(0);
-  auto* const stack_pointer =
-      next_for(caller, real_stack_pointer, "_Unwind_GetCFA", unseen_stack_pointer);
   // A thread that has recorded nothing has no calls to leave, unless the program forked here.
+  auto* const stack_pointer = next(real_stack_pointer, "_Unwind_GetCFA");
   if (stack_pointer != nullptr && (local.self != nullptr || was_forked())) {
-    const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-    leave_calls(stack_pointer(context) - 1, here);
+    const std::uint64_t to = stack_pointer(context) - 1;
+    const auto from = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    // What lies lower is on another stack, as calls are whose caller has a fiber's stack for a
+    // variable.
+    const bool downwards = to < from;
+    if (filter.active) filter_leave(downwards ? 0 : from, to);
+    heddle_append(
+        first_word(RecordType::kJump, 3, downwards ? kJumpDownwards : (to - from) / kJumpUnit << 1),
+        to);
   }
-  next_for(caller, real_set_address, "_Unwind_SetIP", unseen_set_address)(context, address);
+  next(real_set_address, "_Unwind_SetIP")(context, address);
 }
 
 /// Called by our dlopen (arch/x86_64_dlopen.S) before it jumps to the real one, which it returns.
@@ -121,7 +118,9 @@ extern "C" {
 /// its constructor's, if that is instrumented, or one of the caller's.
 [[gnu::visibility("hidden")]] void* heddle_before_dlopen() {
   heddle::trace::expect_module();
-  return reinterpret_cast<void*>(heddle::trace::next(heddle::trace::real_open, "dlopen"));
+  auto* const real = heddle::trace::next(heddle::trace::real_open, "dlopen");
+  heddle::trace::open_unwinder(real);
+  return reinterpret_cast<void*>(real);
 }
 
 /// A module is written down before it can vanish.

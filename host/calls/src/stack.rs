@@ -229,12 +229,13 @@ impl Stack {
             }
             EventKind::Jump {
                 to,
+                lowest,
                 downwards: false,
             } => {
                 while self
                     .frames
                     .last()
-                    .is_some_and(|top| self.jumps_over(top, to))
+                    .is_some_and(|top| self.jumps_over(top, lowest, to))
                 {
                     self.close(End::Unwound, &mut ended);
                 }
@@ -244,10 +245,10 @@ impl Stack {
         }
     }
 
-    /// Whether `longjmp` leaves this call when it goes to where the stack pointer is `to`, as far
-    /// as both are known to be on one stack.
-    fn jumps_over(&self, frame: &Frame, to: Addr) -> bool {
-        frame.is_below(to) && self.same_stack(frame.sp, to)
+    /// Whether a jump leaves this call when it goes to where the stack pointer is `to`, as far as
+    /// both are known to be on one stack, which no call is that lies lower than `lowest`.
+    fn jumps_over(&self, frame: &Frame, lowest: Addr, to: Addr) -> bool {
+        lowest <= frame.sp && frame.is_below(to) && self.same_stack(frame.sp, to)
     }
 
     /// Takes the enter of a signal's handler: no open call is gone, wherever the handler's stack

@@ -7,11 +7,15 @@
 //! stack of their own, anywhere in memory. So the open calls of one list are looked at in
 //! stretches, each of which begins with a handler's call, or with the outermost one.
 
+use heddle_trace_file::{Event, EventKind};
+
 /// The facts of a jump.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Jump {
     /// The stack pointer where it goes to; of an exception, one less.
     pub to: u64,
+    /// Calls that lie lower are on another stack; 0 where that is not known.
+    pub lowest: u64,
     /// That is below the stack pointer that the thread had, so on another stack.
     pub downwards: bool,
 }
@@ -23,6 +27,23 @@ pub(crate) trait Left {
 }
 
 impl Jump {
+    /// That of an event, if it is one's.
+    pub fn of(event: &Event<'_>) -> Option<Jump> {
+        let EventKind::Jump {
+            to,
+            lowest,
+            downwards,
+        } = event.kind
+        else {
+            return None;
+        };
+        Some(Jump {
+            to: to.0,
+            lowest: lowest.0,
+            downwards,
+        })
+    }
+
     /// Whether it is an exception's.
     pub fn is_landing(&self) -> bool {
         self.to % 2 != 0
@@ -32,7 +53,7 @@ impl Jump {
     /// `setjmp` is never inlined; one that handles exceptions may be.
     pub fn is_over(&self, call: &impl Left) -> bool {
         let (sp, inlined) = call.place();
-        sp < self.to || (sp == self.to && inlined)
+        self.lowest <= sp && (sp < self.to || (sp == self.to && inlined))
     }
 
     /// How many of these calls, outermost first, go on; `None` if the jump goes to another stack
@@ -76,7 +97,12 @@ mod tests {
     }
 
     fn kept(calls: &[At], to: u64, downwards: bool) -> Option<usize> {
-        Jump { to, downwards }.kept(calls, |call| call.2)
+        let jump = Jump {
+            to,
+            lowest: 0,
+            downwards,
+        };
+        jump.kept(calls, |call| call.2)
     }
 
     #[test]
@@ -91,6 +117,20 @@ mod tests {
         assert_eq!(kept(&calls, 95, false), Some(0));
         assert_eq!(kept(&calls, 10, true), None);
         assert_eq!(kept(&[], 10, false), None);
+    }
+
+    #[test]
+    fn calls_on_another_stack_go_on() {
+        // The second call's fiber has the first one's array for a stack, and lands there.
+        let calls = [At(900, false, false), At(50, false, false)];
+        let mut jump = Jump {
+            to: 799,
+            lowest: 700,
+            downwards: false,
+        };
+        assert_eq!(jump.kept(&calls, |call| call.2), Some(2));
+        jump.lowest = 40;
+        assert_eq!(jump.kept(&calls, |call| call.2), Some(1));
     }
 
     #[test]

@@ -134,9 +134,8 @@ impl<'a, S: Sink> OneStack<'a, S> {
                 ),
             };
         }
-        if let EventKind::Jump { to, downwards } = event.kind {
-            let to = to.0;
-            let (jump, sink) = (Jump { to, downwards }, &mut self.sink);
+        if let Some(jump) = Jump::of(&event) {
+            let sink = &mut self.sink;
             open.jump(thread, &self.sites, sink, (jump, event.time));
         }
         let (strand, slot) = (open.strand.id, open.strand.slot);

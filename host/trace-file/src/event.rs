@@ -122,6 +122,8 @@ pub enum EventKind<'a> {
     Jump {
         /// The stack pointer of the code that it goes to; of an exception, one less, which is odd.
         to: Addr,
+        /// Calls that lie lower are on another stack; 0 where that is not known.
+        lowest: Addr,
         /// The stack pointer was higher before: it goes to another stack.
         downwards: bool,
     },

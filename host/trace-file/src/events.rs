@@ -451,7 +451,18 @@ impl<'a> Events<'a> {
             kind::JUMP => {
                 let to = Addr(record.word(2)?);
                 let downwards = record.high & jump::DOWNWARDS != 0;
-                (Way::default(), EventKind::Jump { to, downwards })
+                let far = u64::from(record.high >> 1) * jump::UNIT;
+                let lowest = Addr(if far == 0 {
+                    0
+                } else {
+                    to.0.saturating_sub(far)
+                });
+                let kind = EventKind::Jump {
+                    to,
+                    lowest,
+                    downwards,
+                };
+                (Way::default(), kind)
             }
             kind::OBJECT_MET => {
                 // A later recorder may know other objects.

@@ -93,6 +93,8 @@ pub mod kind {
 /// The direction of a record of type jump.
 pub mod jump {
     pub const DOWNWARDS: u32 = 1;
+    /// From bit 1 up, how far an exception goes, in units of so many bytes.
+    pub const UNIT: u64 = 16;
 }
 
 /// What a thread makes, by its record of type making.

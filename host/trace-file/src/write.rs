@@ -11,7 +11,7 @@ use crate::layout::{
     MADE_BY_SHIFT, OBJECTS_MAGIC, ObjectsHeader, PROCESS_MAGIC, ProcessHeader, REPLACED, RUN_SIZE,
     RunRecord, SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, SLOT_SIZE, SP_BITS,
     SP_SHIFT, SWITCHES_MAGIC, StampBytes, SwitchBytes, SwitchesHeader, TICKS_BITS, TICKS_SHIFT,
-    head, kind, making, slot,
+    head, jump, kind, making, slot,
 };
 pub use crate::layout::{ASKED_ALLOCATION, ASKED_SWITCHES, ASKED_WAITS, TABLES_LEFT_OUT};
 pub use crate::modules::ModuleLines;
@@ -616,6 +616,12 @@ impl ThreadWriter {
     /// Adds a `longjmp` to where the stack pointer is `to`; `downwards`: it was higher before.
     pub fn jump(&mut self, time: u64, to: u64, downwards: bool) -> &mut Self {
         self.long(kind::JUMP, u32::from(downwards), &[START + time, to])
+    }
+
+    /// Adds that an exception goes on where the stack pointer is `to`, from where it is `from`.
+    pub fn landing(&mut self, time: u64, from: u64, to: u64) -> &mut Self {
+        let units = (to - 1 - from) / jump::UNIT;
+        self.long(kind::JUMP, (units as u32) << 1, &[START + time, to - 1])
     }
 
     /// Goes on in another run, in a block of its own.

@@ -40,9 +40,11 @@ impl Stack {
             EventKind::Exit { function, sp } => (function, sp),
             EventKind::Jump {
                 to,
+                lowest,
                 downwards: false,
             } => {
-                return self.frames.iter().any(|frame| !self.jumps_over(frame, to));
+                let is_over = |frame| self.jumps_over(frame, lowest, to);
+                return self.frames.iter().any(|frame| !is_over(frame));
             }
             _ => return true,
         };

@@ -236,9 +236,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
             self.exit(context, function, sp.0, event.way, event.time)?;
         } else {
             self.memory(context, event)?;
-            if let EventKind::Jump { to, downwards } = event.kind {
-                let to = to.0;
-                self.jump(context, Jump { to, downwards });
+            if let Some(jump) = Jump::of(event) {
+                self.jump(context, jump);
             }
             self.announced.take(&mut self.running, context, event);
             let gap = matches!(event.kind, EventKind::Gap { .. });

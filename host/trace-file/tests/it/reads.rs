@@ -176,6 +176,7 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
             .frame_left(hour + 7, 0x6000_0000_0040, 4, g)
             .stack_made(hour + 7, 0x5000_0000..0x5000_8000, 0x7fff_fffe_ffe0)
             .jump(hour + 7, 0x7fff_ffcf_0010, true)
+            .landing(hour + 7, 0x7fff_ffce_f008, 0x7fff_ffcf_0010)
             .long(4000, 0, &[1, 2, 3])
             // Another stack, 2 MiB below.
             .enter(hour + 8, f, libc, 0x7fff_ffcf_0008)
@@ -261,7 +262,16 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
             hour + 7,
             EventKind::Jump {
                 to: Addr(0x7fff_ffcf_0010),
+                lowest: Addr(0),
                 downwards: true,
+            },
+        ),
+        event(
+            hour + 7,
+            EventKind::Jump {
+                to: Addr(0x7fff_ffcf_000f),
+                lowest: Addr(0x7fff_ffce_f00f),
+                downwards: false,
             },
         ),
         enter(hour + 8, f, libc, 0x7fff_ffcf_0008),
