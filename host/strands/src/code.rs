@@ -359,21 +359,13 @@ impl Code {
     /// that is not known, besides its own. O(bytes of code) for the first function of a module,
     /// then O(stretches + bytes of the function).
     pub fn may_inline(&self, function: u32, other: Addr) -> bool {
-        let mut modules = self.modules.iter().flatten();
-        let has = |code: &&ModuleCode| code.stretches.iter().any(|s| s.function == function);
-        let Some(code) = modules
-            .find(has)
+        let Some(code) = self
+            .code_of(function)
             .filter(|_| !self.cloned.contains(&function))
         else {
             return true;
         };
-        let stretches = code.stretches.iter().filter(|s| s.function == function);
-        let named: Vec<Option<u64>> = stretches
-            .flat_map(|stretch| {
-                let named = code.enter_calls.named_in(&stretch.range());
-                named.into_iter().map(|(_, named)| named)
-            })
-            .collect();
+        let named = code.named_by(function);
         let other = other.0.wrapping_sub(code.bias);
         let is_other = |named: &&Option<u64>| named.is_none_or(|named| named == other);
         let own = code.stretch(other);
@@ -385,6 +377,34 @@ impl Code {
             1 => false,
             _ => named.iter().filter(is_other).count() > usize::from(own),
         }
+    }
+
+    /// Whether the function that is entered at the address `other` is inlined into this one: its
+    /// code calls the enter hook in that one's name. As [`Code::may_inline`].
+    pub fn inlines(&self, function: u32, other: Addr) -> bool {
+        self.code_of(function).is_some_and(|code| {
+            let other = other.0.wrapping_sub(code.bias);
+            let own = code.stretch(other);
+            let own = own.is_some_and(|(own, _)| own.function == function);
+            !own && code.named_by(function).contains(&Some(other))
+        })
+    }
+
+    /// The function that the call which returns to `site` calls, if its instruction names it.
+    pub fn called_from(&self, modules: &Modules, site: Addr, time: Nanos) -> Option<u32> {
+        let index = modules.find(Addr(site.0.wrapping_sub(1)), time)?;
+        let code = self.modules.get(index)?.as_ref()?;
+        let called = code
+            .enter_calls
+            .called_from(site.0.wrapping_sub(code.bias))?;
+        let (stretch, behind) = code.stretch(called)?;
+        (behind == 0).then_some(stretch.function)
+    }
+
+    /// What is known of the module in which the function is.
+    fn code_of(&self, function: u32) -> Option<&ModuleCode> {
+        let mut modules = self.modules.iter().flatten();
+        modules.find(|code| code.stretches.iter().any(|s| s.function == function))
     }
 
     /// Whether the function's code calls the hook of an enter. O(bytes of code) for the first
@@ -453,6 +473,14 @@ impl Code {
 }
 
 impl ModuleCode {
+    /// The functions in whose names the function's code calls the enter hook: in the file's own
+    /// address space, and `None` for one that is not known.
+    fn named_by(&self, function: u32) -> Vec<Option<u64>> {
+        let stretches = self.stretches.iter().filter(|s| s.function == function);
+        let named = stretches.flat_map(|stretch| self.enter_calls.named_in(&stretch.range()));
+        named.map(|(_, named)| named).collect()
+    }
+
     /// The stretch that holds an address of the file, and how far behind its beginning that is.
     fn stretch(&self, address: u64) -> Option<(&Stretch, u64)> {
         let after = self.stretches.partition_point(|s| s.start <= address);

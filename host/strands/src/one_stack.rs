@@ -252,6 +252,14 @@ impl Open {
         }
         let holder = sites.holder(new.caller, new.time);
         if holder.is_none_or(|function| !sites.was_entered(function)) {
+            if let Some((top, &OpenCall { body, .. })) = innermost
+                && self.may_contain(top, new)
+                && top.sp.0 > new.sp
+                && top.gaps == self.stack.gaps()
+                && sites.is_in_grown(body, new) == Some(true)
+            {
+                return Some(body);
+            }
             self.leave_in_frame(thread, sites, sink, new);
         }
         // Without a symbol, the site may be in code behind the function that has no hooks.

@@ -87,6 +87,8 @@ pub(crate) struct Sites<'a> {
     hooked: RefCell<FxHashMap<u32, bool>>,
     /// By function and the address of another one: [`Code::may_inline`].
     inlining: RefCell<FxHashMap<(u32, u64), bool>>,
+    /// By function, the address of another one, and call site: [`Sites::is_in_grown`].
+    grown: RefCell<FxHashMap<(u32, u64, u64), Option<bool>>>,
     /// By call site and the address at which the caller is entered: [`Code::distance`].
     distances: RefCell<FxHashMap<(u64, u64), Option<Distance>>>,
     /// By call site: [`Code::least_frame`].
@@ -117,6 +119,7 @@ impl<'a> Sites<'a> {
             growing: FxHashSet::default(),
             hooked: RefCell::default(),
             inlining: RefCell::default(),
+            grown: RefCell::default(),
             distances: RefCell::default(),
             frames: RefCell::default(),
             jumps: RefCell::default(),
@@ -281,6 +284,7 @@ impl<'a> Sites<'a> {
             self.numbers.clear();
             self.nameless.clear();
             self.inlining.borrow_mut().clear();
+            self.grown.borrow_mut().clear();
             self.distances.borrow_mut().clear();
             self.frames.borrow_mut().clear();
             self.jumps.borrow_mut().clear();
@@ -373,6 +377,23 @@ impl<'a> Sites<'a> {
         let mut known = self.inlining.borrow_mut();
         let may_inline = || self.code.may_inline(function, Addr(other));
         *known.entry((function, other)).or_insert_with(may_inline)
+    }
+
+    /// Whether a call may be inlined into the open one of the function `body` with the same call
+    /// site, whose frame has grown (`alloca`), as `body` has its hook. `Some(true)` if it is, since
+    /// the code at the site calls that function.
+    pub fn is_in_grown(&self, body: u32, new: &Entered) -> Option<bool> {
+        let mut known = self.grown.borrow_mut();
+        let is_in = || {
+            let inlines = self.has_symbol(body) && self.code.inlines(body, Addr(new.function));
+            inlines.then(|| {
+                let (site, time) = (Addr(new.caller), Nanos(new.time));
+                self.code.called_from(self.modules, site, time) == Some(body)
+            })
+        };
+        *known
+            .entry((body, new.function, new.caller))
+            .or_insert_with(is_in)
     }
 
     /// Whether a call of `-mfentry` may be made from so far above, by a call that was entered at

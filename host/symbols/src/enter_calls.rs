@@ -75,6 +75,17 @@ impl EnterCalls {
         places.iter().map(|place| (*place, name(place))).collect()
     }
 
+    /// What the call that returns to `site` calls, if its instruction names the place: both in the
+    /// file's own address space. `None` where the file is gone, or is another now, or the trace is
+    /// packed.
+    pub fn called_from(&self, site: u64) -> Option<u64> {
+        if self.found().are_carried {
+            return None;
+        }
+        let read = |bytes: &[u8]| called_from(bytes, site);
+        crate::images::with_file(&self.0.module, read)
+    }
+
     /// Where `__cyg_profile_func_enter` is called: in the file's own address space, in order.
     /// Nothing of a file that is gone, or is another now. O(bytes of code), once for both hooks.
     pub fn places(&self) -> &[u64] {
@@ -142,6 +153,17 @@ fn named(bytes: &[u8], function: &Range<u64>) -> HashMap<u64, u64> {
     };
     let code = code_of(&file, function);
     code.map_or_else(HashMap::new, |code| arguments(code, function.start))
+}
+
+/// See [`EnterCalls::called_from`].
+fn called_from(bytes: &[u8], site: u64) -> Option<u64> {
+    let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
+    let code = code_of(&file, &(site.checked_sub(5)?..site))?;
+    let [CALL, distance @ ..] = code else {
+        return None;
+    };
+    let distance = i32::from_le_bytes(distance.try_into().ok()?);
+    Some(site.wrapping_add_signed(distance.into()))
 }
 
 /// The code in this range of the file's own address space.

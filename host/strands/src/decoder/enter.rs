@@ -150,6 +150,21 @@ impl<S: Sink> Decoder<'_, S> {
         Some(index + 1 + above)
     }
 
+    /// The stack that runs, where uninstrumented code has made its innermost call, and seems to make
+    /// the new one from the same place: that may be inlined into the former, whose frame has grown
+    /// (`alloca`). Whether it is for certain.
+    fn grown_without_hooks(&self, context: usize, new: &Entered) -> Option<(u32, bool)> {
+        let stack = self.running.thread(context).current?;
+        let top = self.running.stack(stack).top()?;
+        let may_contain = top.caller == new.caller
+            && top.sp > new.sp
+            && top.sp - new.sp < REACH
+            && top.gaps == self.running.thread(context).gaps
+            && !top.is(Frame::ENTRY);
+        let is_it = may_contain.then(|| self.sites.is_in_grown(top.body, new));
+        Some((stack, is_it.flatten()?))
+    }
+
     #[inline(never)]
     fn enter_slowly(&mut self, context: usize, new: &Entered, way: u16) -> Result<(), NotAlone> {
         self.running.settle(context, new.sp);
@@ -254,6 +269,18 @@ impl<S: Sink> Decoder<'_, S> {
                 return Ok(());
             }
             self.is_called_on_lost(context, new, function);
+        }
+        if instrumented.is_none()
+            && way == 0
+            && let Some((stack, is_certain)) = self.grown_without_hooks(context, new)
+        {
+            if is_certain && let Some(&Frame { body, .. }) = self.running.stack(stack).top() {
+                self.running
+                    .calls
+                    .push(context, stack, new, (callee, body), Frame::INLINED);
+                return Ok(());
+            }
+            self.running.doubt(stack, Doubts::CALLER);
         }
         if self.sites.is_signal_return(Addr(new.caller)) {
             let stack = self.interrupted(context, new);
