@@ -462,8 +462,8 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
-    /// Ends a stack, which a thread may run as far as was heard. It may have ended with another that
-    /// was ended before: where a thread leaves that, what it ran before and is idle ends, too.
+    /// Ends a stack, which a thread may run as far as was heard. It may have ended with another
+    /// that was ended before: where a thread leaves that, what it ran before and is idle ends, too.
     pub fn end_stack(&mut self, stack: u32, time: u64) {
         match self.calls.map.stacks[stack].running {
             _ if self.calls.map.stacks[stack].slot == Stack::SPENT => {}

@@ -150,9 +150,9 @@ impl<S: Sink> Decoder<'_, S> {
         Some(index + 1 + above)
     }
 
-    /// The stack that runs, where uninstrumented code has made its innermost call, and seems to make
-    /// the new one from the same place: that may be inlined into the former, whose frame has grown
-    /// (`alloca`). Whether it is for certain.
+    /// The stack that runs, where uninstrumented code has made its innermost call, and seems to
+    /// make the new one from the same place: that may be inlined into the former, whose frame has
+    /// grown (`alloca`). Whether it is for certain.
     fn grown_without_hooks(&self, context: usize, new: &Entered) -> Option<(u32, bool)> {
         let stack = self.running.thread(context).current?;
         let top = self.running.stack(stack).top()?;
