@@ -208,8 +208,9 @@ enum class RecordType : std::uint64_t {
 
 /// A jump goes to a lower address than the stack pointer's, so to another stack.
 inline constexpr std::uint64_t kJumpDownwards = 1;
-/// From bit 1 up, how far an exception's jump goes, in units of so many bytes.
-inline constexpr std::uint64_t kJumpUnit = 16;
+/// From bit 1 up, how far an exception's jump goes, in units of so many bytes; 0 where it goes so
+/// many units or more.
+inline constexpr std::uint64_t kJumpUnit = 16, kJumpUnits = std::uint64_t{1} << 31;
 
 /// What a thread makes, by its record of type making.
 enum class Making : std::uint32_t { kProcess = 1, kThread = 2 };

@@ -106,9 +106,10 @@ extern "C" {
     // variable.
     const bool downwards = to < from;
     if (filter.active) filter_leave(downwards ? 0 : from, to);
-    heddle_append(
-        first_word(RecordType::kJump, 3, downwards ? kJumpDownwards : (to - from) / kJumpUnit << 1),
-        to);
+    // Out of a handler whose stack lies far below, it may go farther than the record has room for.
+    const std::uint64_t units = (to - from) / kJumpUnit;
+    const std::uint64_t upwards = units < kJumpUnits ? units << 1 : 0;
+    heddle_append(first_word(RecordType::kJump, 3, downwards ? kJumpDownwards : upwards), to);
   }
   next(real_set_address, "_Unwind_SetIP")(context, address);
 }
