@@ -390,15 +390,15 @@ impl Code {
         })
     }
 
-    /// The function that the call which returns to `site` calls, if its instruction names it.
-    pub fn called_from(&self, modules: &Modules, site: Addr, time: Nanos) -> Option<u32> {
+    /// Whether the call that returns to `site` calls this function, as its instruction names it;
+    /// `None` where its code is not known.
+    pub fn calls(&self, modules: &Modules, site: Addr, function: u32, time: Nanos) -> Option<bool> {
         let index = modules.find(Addr(site.0.wrapping_sub(1)), time)?;
         let code = self.modules.get(index)?.as_ref()?;
-        let called = code
-            .enter_calls
-            .called_from(site.0.wrapping_sub(code.bias))?;
-        let (stretch, behind) = code.stretch(called)?;
-        (behind == 0).then_some(stretch.function)
+        let place = site.0.wrapping_sub(code.bias);
+        let called = code.enter_calls.called_from(place)?;
+        let called = called.and_then(|place| code.stretch(place));
+        Some(called.is_some_and(|(stretch, behind)| stretch.function == function && behind == 0))
     }
 
     /// What is known of the module in which the function is.

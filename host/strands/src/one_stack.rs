@@ -10,7 +10,7 @@ use crate::code::Code;
 use crate::entered::Entered;
 use crate::jump::{Jump, Left};
 use crate::sink::{Call, Sink, StrandSpan};
-use crate::sites::{Candidate, Site, Sites};
+use crate::sites::{Candidate, Grown, Site, Sites};
 use crate::stacks::REACH;
 use crate::{Strand, StrandId};
 use heddle_calls::{Frame, FunctionId, Functions, Key, Loose, Span, Stack, Step};
@@ -256,7 +256,7 @@ impl Open {
                 && self.may_contain(top, new)
                 && top.sp.0 > new.sp
                 && top.gaps == self.stack.gaps()
-                && sites.is_in_grown(body, new) == Some(true)
+                && matches!(sites.is_in_grown(body, new), Grown::Probably | Grown::Yes)
             {
                 return Some(body);
             }

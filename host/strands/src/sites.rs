@@ -60,6 +60,18 @@ const SITES: usize = 4096;
 /// Call sites whose functions are remembered, known or not.
 const HOLDERS: usize = 1024;
 
+/// Whether a call is inlined into an open one whose frame has grown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grown {
+    /// The code has no such thing.
+    No,
+    /// The code at the call site may as well call the new one's function itself.
+    Perhaps,
+    /// That code is not known.
+    Probably,
+    Yes,
+}
+
 /// Functions by number: those that have symbols by that of [`Code`], others by one that they get
 /// when they are entered.
 #[derive(Clone, Debug)]
@@ -88,7 +100,7 @@ pub(crate) struct Sites<'a> {
     /// By function and the address of another one: [`Code::may_inline`].
     inlining: RefCell<FxHashMap<(u32, u64), bool>>,
     /// By function, the address of another one, and call site: [`Sites::is_in_grown`].
-    grown: RefCell<FxHashMap<(u32, u64, u64), Option<bool>>>,
+    grown: RefCell<FxHashMap<(u32, u64, u64), Grown>>,
     /// By call site and the address at which the caller is entered: [`Code::distance`].
     distances: RefCell<FxHashMap<(u64, u64), Option<Distance>>>,
     /// By call site: [`Code::least_frame`].
@@ -379,17 +391,20 @@ impl<'a> Sites<'a> {
         *known.entry((function, other)).or_insert_with(may_inline)
     }
 
-    /// Whether a call may be inlined into the open one of the function `body` with the same call
-    /// site, whose frame has grown (`alloca`), as `body` has its hook. `Some(true)` if it is, since
-    /// the code at the site calls that function.
-    pub fn is_in_grown(&self, body: u32, new: &Entered) -> Option<bool> {
+    /// Whether a call is inlined into the open one of the function `body` with the same call site,
+    /// whose frame has grown (`alloca`), since `body` has its hook.
+    pub fn is_in_grown(&self, body: u32, new: &Entered) -> Grown {
         let mut known = self.grown.borrow_mut();
         let is_in = || {
-            let inlines = self.has_symbol(body) && self.code.inlines(body, Addr(new.function));
-            inlines.then(|| {
-                let (site, time) = (Addr(new.caller), Nanos(new.time));
-                self.code.called_from(self.modules, site, time) == Some(body)
-            })
+            if !self.has_symbol(body) || !self.code.inlines(body, Addr(new.function)) {
+                return Grown::No;
+            }
+            let (site, time) = (Addr(new.caller), Nanos(new.time));
+            match self.code.calls(self.modules, site, body, time) {
+                Some(true) => Grown::Yes,
+                Some(false) => Grown::Perhaps,
+                None => Grown::Probably,
+            }
         };
         *known
             .entry((body, new.function, new.caller))

@@ -76,9 +76,9 @@ impl EnterCalls {
     }
 
     /// What the call that returns to `site` calls, if its instruction names the place: both in the
-    /// file's own address space. `None` where the file is gone, or is another now, or the trace is
-    /// packed.
-    pub fn called_from(&self, site: u64) -> Option<u64> {
+    /// file's own address space. `None` where that is not known: the file is gone, or is another
+    /// now, or the trace is packed.
+    pub fn called_from(&self, site: u64) -> Option<Option<u64>> {
         if self.found().are_carried {
             return None;
         }
@@ -156,14 +156,14 @@ fn named(bytes: &[u8], function: &Range<u64>) -> HashMap<u64, u64> {
 }
 
 /// See [`EnterCalls::called_from`].
-fn called_from(bytes: &[u8], site: u64) -> Option<u64> {
+fn called_from(bytes: &[u8], site: u64) -> Option<Option<u64>> {
     let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
     let code = code_of(&file, &(site.checked_sub(5)?..site))?;
     let [CALL, distance @ ..] = code else {
-        return None;
+        return Some(None);
     };
     let distance = i32::from_le_bytes(distance.try_into().ok()?);
-    Some(site.wrapping_add_signed(distance.into()))
+    Some(Some(site.wrapping_add_signed(distance.into())))
 }
 
 /// The code in this range of the file's own address space.

@@ -26,7 +26,7 @@ use super::{Decoder, NotAlone};
 use crate::Doubts;
 use crate::entered::Entered;
 use crate::sink::Sink;
-use crate::sites::{Candidate, Site};
+use crate::sites::{Candidate, Grown, Site};
 use crate::stacks::{DOUBTFUL, Frame, REACH};
 use heddle_calls::End;
 use heddle_trace_file::{Addr, Way};
@@ -151,9 +151,9 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// The stack that runs, where uninstrumented code has made its innermost call, and seems to
-    /// make the new one from the same place: that may be inlined into the former, whose frame has
-    /// grown (`alloca`). Whether it is for certain.
-    fn grown_without_hooks(&self, context: usize, new: &Entered) -> Option<(u32, bool)> {
+    /// make the new one from the same place: whether that is inlined into the former, whose frame
+    /// has grown (`alloca`).
+    fn grown_without_hooks(&self, context: usize, new: &Entered) -> Option<(u32, Grown)> {
         let stack = self.running.thread(context).current?;
         let top = self.running.stack(stack).top()?;
         let may_contain = top.caller == new.caller
@@ -161,8 +161,7 @@ impl<S: Sink> Decoder<'_, S> {
             && top.sp - new.sp < REACH
             && top.gaps == self.running.thread(context).gaps
             && !top.is(Frame::ENTRY);
-        let is_it = may_contain.then(|| self.sites.is_in_grown(top.body, new));
-        Some((stack, is_it.flatten()?))
+        may_contain.then(|| (stack, self.sites.is_in_grown(top.body, new)))
     }
 
     #[inline(never)]
@@ -272,15 +271,20 @@ impl<S: Sink> Decoder<'_, S> {
         }
         if instrumented.is_none()
             && way == 0
-            && let Some((stack, is_certain)) = self.grown_without_hooks(context, new)
+            && let Some((stack, grown)) = self.grown_without_hooks(context, new)
+            && grown != Grown::No
         {
-            if is_certain && let Some(&Frame { body, .. }) = self.running.stack(stack).top() {
+            if grown != Grown::Yes {
+                self.running.doubt(stack, Doubts::CALLER);
+            }
+            if grown != Grown::Perhaps
+                && let Some(&Frame { body, .. }) = self.running.stack(stack).top()
+            {
                 self.running
                     .calls
                     .push(context, stack, new, (callee, body), Frame::INLINED);
                 return Ok(());
             }
-            self.running.doubt(stack, Doubts::CALLER);
         }
         if self.sites.is_signal_return(Addr(new.caller)) {
             let stack = self.interrupted(context, new);
