@@ -102,8 +102,8 @@ extern "C" {
   if (stack_pointer != nullptr && (local.self != nullptr || was_forked())) {
     const std::uint64_t to = stack_pointer(context) - 1;
     const auto from = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-    // What lies lower is on another stack, as calls are whose caller has a fiber's stack for a
-    // variable.
+    // Open calls that lie lower than this frame are on another stack: a fiber runs here, and its
+    // stack is a variable of a function that has called them.
     const bool downwards = to < from;
     if (filter.active) filter_leave(downwards ? 0 : from, to);
     // Out of a handler whose stack lies far below, it may go farther than the record has room for.

@@ -1,11 +1,11 @@
-//! The calls that a `longjmp` or an exception leaves: they have no exit, or by
-//! `-finstrument-functions` and with an exception one before the jump.
+//! The calls that a `longjmp` or an exception leaves: they have no exit. Those of
+//! `-finstrument-functions` that an exception leaves have one, before the jump.
 //!
 //! A `longjmp` goes to where a function called `setjmp`, an exception to a handler or to where
 //! variables are destroyed, and that function is still open. Calls with lower stack pointers on
-//! that stack are over. A signal's handler and the calls inside it may lie on a
-//! stack of their own, anywhere in memory. So the open calls of one list are looked at in
-//! stretches, each of which begins with a handler's call, or with the outermost one.
+//! that stack are over. A signal's handler and the calls inside it may lie on a stack of their own,
+//! anywhere in memory. So the open calls of one list are looked at in stretches, each of which
+//! begins with a handler's call, or with the outermost one.
 
 use heddle_trace_file::{Event, EventKind};
 
@@ -27,7 +27,7 @@ pub(crate) trait Left {
 }
 
 impl Jump {
-    /// That of an event, if it is one's.
+    /// The jump that an event tells of; `None` if the event is of another kind.
     pub fn of(event: &Event<'_>) -> Option<Jump> {
         let EventKind::Jump {
             to,

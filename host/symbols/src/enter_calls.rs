@@ -75,9 +75,9 @@ impl EnterCalls {
         places.iter().map(|place| (*place, name(place))).collect()
     }
 
-    /// What the call that returns to `site` calls, if its instruction names the place: both in the
-    /// file's own address space. `None` where that is not known: the file is gone, or is another
-    /// now, or the trace is packed.
+    /// The address that the call instruction before `site` names, or `Some(None)` if it names a
+    /// register or memory; all addresses are in the file's own address space. `None` where the code
+    /// is not known: the file is gone, or is another now, or the trace is packed.
     pub fn called_from(&self, site: u64) -> Option<Option<u64>> {
         if self.found().are_carried {
             return None;
@@ -159,11 +159,10 @@ fn named(bytes: &[u8], function: &Range<u64>) -> HashMap<u64, u64> {
 fn called_from(bytes: &[u8], site: u64) -> Option<Option<u64>> {
     let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
     let code = code_of(&file, &(site.checked_sub(5)?..site))?;
-    let [CALL, distance @ ..] = code else {
-        return Some(None);
-    };
-    let distance = i32::from_le_bytes(distance.try_into().ok()?);
-    Some(Some(site.wrapping_add_signed(distance.into())))
+    Some(match code {
+        [CALL, distance @ ..] => relative(distance, site - 4),
+        _ => None,
+    })
 }
 
 /// The code in this range of the file's own address space.

@@ -150,9 +150,8 @@ impl<S: Sink> Decoder<'_, S> {
         Some(index + 1 + above)
     }
 
-    /// The stack that runs, where uninstrumented code has made its innermost call, and seems to
-    /// make the new one from the same place: whether that is inlined into the former, whose frame
-    /// has grown (`alloca`).
+    /// Whether the new call is inlined into the innermost one of the stack that runs, whose frame
+    /// has grown (`alloca`): both seem to be made from one place, by uninstrumented code.
     fn grown_without_hooks(&self, context: usize, new: &Entered) -> Option<(u32, Grown)> {
         let stack = self.running.thread(context).current?;
         let top = self.running.stack(stack).top()?;
