@@ -366,6 +366,20 @@ TEST_CASE("a fiber that is left inside a call takes no call of the thread's own 
   });
 }
 
+TEST_CASE("an exception leaves no call that lies below its fiber's stack, an array") {
+  for_each_build([](const std::string& program) {
+    const auto spans = [&](const Filter& filter) {
+      return one_thread(program, "fiber-in-array", filter);
+    };
+    const std::string all = "resumes(leaf() leaf())";
+    CHECK(spans({}) == all);
+    CHECK(spans({.patterns = {{"resumes", kIncluded}}}) == all);
+    CHECK(spans({.patterns = {{"resumes", kExcluded}}}) == "");
+    CHECK(spans({.patterns = {{"leaf", kIncluded}}}) == "leaf() leaf()");
+    CHECK(spans({.depth = 1}) == "resumes()");
+  });
+}
+
 TEST_CASE("a short call leaves no record, a long one and its callers do") {
   for_each_build([](const std::string& program) {
     const auto spans = [&](const std::string& what, Filter filter) {

@@ -367,6 +367,12 @@ FUNCTION switches() {
   leaf();
   KEEP;
 }
+FUNCTION resumes() {
+  leaf();
+  swapcontext(&thread_context, &fiber_context);
+  leaf();
+  KEEP;
+}
 PLAIN void start_fiber() { on_fiber(); }
 PLAIN void* with_fiber(void* stack) {
   getcontext(&fiber_context);
@@ -376,6 +382,23 @@ PLAIN void* with_fiber(void* stack) {
   makecontext(&fiber_context, start_fiber, 0);
   switches();
   return nullptr;
+}
+PLAIN void throws_unrecorded() {
+  try {
+    throw 1;
+  } catch (int) {
+    signals = signals + 1;
+  }
+}
+PLAIN void with_fiber_in_array() {
+  char stack[kHalf];
+  asm volatile("" : : "r"(stack) : "memory");
+  getcontext(&fiber_context);
+  fiber_context.uc_stack.ss_sp = stack;
+  fiber_context.uc_stack.ss_size = sizeof stack;
+  fiber_context.uc_link = &thread_context;
+  makecontext(&fiber_context, throws_unrecorded, 0);
+  resumes();
 }
 PLAIN void* in_thread(void*) {
   for (int i = 0; i < 1000; i++) middle();
@@ -464,6 +487,8 @@ PLAIN int main(int, char** arguments) {
     pthread_attr_setstack(&attributes, stacks, kHalf);
     pthread_create(&thread, &attributes, with_fiber, stacks + kHalf);
     pthread_join(thread, nullptr);
+  } else if (strcmp(what, "fiber-in-array") == 0) {
+    with_fiber_in_array();
   } else if (strcmp(what, "fork") == 0) {
     pair();
     const pid_t child = fork();
