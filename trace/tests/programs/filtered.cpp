@@ -373,13 +373,16 @@ FUNCTION resumes() {
   leaf();
   KEEP;
 }
-PLAIN void start_fiber() { on_fiber(); }
-PLAIN void* with_fiber(void* stack) {
+PLAIN void make_fiber(void* stack, void (*function)()) {
   getcontext(&fiber_context);
   fiber_context.uc_stack.ss_sp = stack;
-  fiber_context.uc_stack.ss_size = 1 << 18;
+  fiber_context.uc_stack.ss_size = kHalf;
   fiber_context.uc_link = &thread_context;
-  makecontext(&fiber_context, start_fiber, 0);
+  makecontext(&fiber_context, function, 0);
+}
+PLAIN void start_fiber() { on_fiber(); }
+PLAIN void* with_fiber(void* stack) {
+  make_fiber(stack, start_fiber);
   switches();
   return nullptr;
 }
@@ -392,12 +395,7 @@ PLAIN void throws_unrecorded() {
 }
 PLAIN void with_fiber_in_array() {
   char stack[kHalf];
-  asm volatile("" : : "r"(stack) : "memory");
-  getcontext(&fiber_context);
-  fiber_context.uc_stack.ss_sp = stack;
-  fiber_context.uc_stack.ss_size = sizeof stack;
-  fiber_context.uc_link = &thread_context;
-  makecontext(&fiber_context, throws_unrecorded, 0);
+  make_fiber(stack, throws_unrecorded);
   resumes();
 }
 PLAIN void* in_thread(void*) {
