@@ -245,10 +245,7 @@ impl<'a, S: Sink> Running<'a, S> {
         }
         let place = self.calls.map.threads.place(context);
         for stack in self.calls.map.fibers_within(&place) {
-            // The end of one may have been that of another.
-            if self.calls.map.stacks[stack].slot != Stack::SPENT {
-                self.end_stack(stack, time);
-            }
+            self.end_stack(stack, time);
         }
     }
 
