@@ -144,10 +144,7 @@ impl Code {
     /// The functions of `module`, numbered behind those that are known: a part that the compiler
     /// moved away (`.cold`) is its function.
     fn stretches(&mut self, module: &Module, images: &mut Images) -> Option<Vec<Stretch>> {
-        let table = images.table(module)?;
-        if !(table.calls_hooks() || images.is_packed()) {
-            return None;
-        }
+        let table = images.hooked_table(module)?;
         let mut functions: HashMap<&str, u32> = HashMap::new();
         let mut coroutines: HashMap<&str, u32> = HashMap::new();
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -477,8 +474,13 @@ impl ModuleCode {
     /// address space, and `None` for one that is not known.
     fn named_by(&self, function: u32) -> Vec<Option<u64>> {
         let stretches = self.stretches.iter().filter(|s| s.function == function);
-        let named = stretches.flat_map(|stretch| self.enter_calls.named_in(&stretch.range()));
-        named.map(|(_, named)| named).collect()
+        let named = stretches.map(|stretch| self.enter_calls.named_in(&stretch.range()));
+        let named: Vec<_> = named.collect();
+        named
+            .iter()
+            .flat_map(|all| all.iter())
+            .map(|&(_, named)| named)
+            .collect()
     }
 
     /// The stretch that holds an address of the file, and how far behind its beginning that is.

@@ -10,7 +10,7 @@ use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The places of a module's calls of these hooks, which are looked for when they are first asked
 /// for.
@@ -23,7 +23,15 @@ struct Inner {
     module: heddle_trace_file::Module,
     /// Where the module itself has `__fentry__`, by its symbols.
     own_entry: Option<u64>,
+    /// What [`EnterCalls::named_in`] has found, by where the code begins and ends: it is asked once
+    /// for each function that may be inlined there.
+    named: Mutex<NamedByCode>,
 }
+
+/// The place of a call, and the function that it names, if the code tells.
+type Named = (u64, Option<u64>);
+
+type NamedByCode = HashMap<(u64, u64), Arc<[Named]>>;
 
 /// The places of calls, in the file's own address space, in order.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +51,7 @@ impl EnterCalls {
             found: OnceLock::new(),
             module: module.clone(),
             own_entry,
+            named: Mutex::default(),
         }))
     }
 
@@ -58,8 +67,20 @@ impl EnterCalls {
 
     /// The calls of `__cyg_profile_func_enter` in a function's code, and the functions that they
     /// name: in the file's own address space. `None` for one that the code does not tell, as where
-    /// another module may say where it is. O(bytes of the function).
-    pub fn named_in(&self, function: &Range<u64>) -> Vec<(u64, Option<u64>)> {
+    /// another module may say where it is. O(bytes of the function), once.
+    pub fn named_in(&self, function: &Range<u64>) -> Arc<[Named]> {
+        let known = || self.0.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (function.start, function.end);
+        if let Some(known) = known().get(&key) {
+            return known.clone();
+        }
+        // Nobody waits for the code to be read: another thread may find the same meanwhile.
+        let named = self.read_named(function);
+        known().insert(key, named.clone());
+        named
+    }
+
+    fn read_named(&self, function: &Range<u64>) -> Arc<[Named]> {
         let found = self.found();
         let first = found
             .functions

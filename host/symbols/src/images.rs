@@ -276,8 +276,9 @@ impl Images {
         }
         let known = self.enter_calls(module);
         for (start, length, _) in covered.stretches() {
-            let named = known.named_in(&(start..start + length)).into_iter();
-            let named = named.filter_map(|(place, named)| Some((place, named?)));
+            let named = known.named_in(&(start..start + length));
+            let named = named.iter();
+            let named = named.filter_map(|&(place, named)| Some((place, named?)));
             carried.enter_calls.named.extend(named);
         }
         let parts = covered.stretches();
@@ -319,6 +320,18 @@ impl Images {
         let table = self.load(module);
         self.tables.insert(key, table.clone());
         table
+    }
+
+    /// The same, of a file whose functions call hooks or that a packed trace tells of; `None` of
+    /// any other. Most modules are such (libc), and their symbols would take longer to read than
+    /// all the rest.
+    pub fn hooked_table(&mut self, module: &Module) -> Option<Rc<SymbolTable>> {
+        if !self.is_packed() && with_file(module, |bytes| lacks_hooks(module, bytes)) {
+            return None;
+        }
+        let is_packed = self.is_packed();
+        let table = self.table(module)?;
+        (table.calls_hooks() || is_packed).then_some(table)
     }
 
     fn load(&mut self, module: &Module) -> Option<Rc<SymbolTable>> {
@@ -842,6 +855,12 @@ pub(crate) fn with_file<T: Default>(module: &Module, read: impl Fn(&[u8]) -> T) 
         module.build_id.is_none() || SymbolTable::build_id_of(bytes) == module.build_id
     });
     same.map_or_else(T::default, |bytes| read(&bytes))
+}
+
+/// Whether the file with these bytes, which `module` was mapped from, calls no hooks, and is known
+/// to be the one that ran.
+fn lacks_hooks(module: &Module, bytes: &[u8]) -> bool {
+    module.build_id.is_some() && SymbolTable::asks_for_hooks(bytes) == Some(false)
 }
 
 /// Where the functions that resume coroutines are, by ramp.
