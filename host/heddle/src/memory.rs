@@ -6,10 +6,14 @@
 //! which a trace of 100 000 fibers is read. Here a large table grows by having its pages moved, and
 //! a fault gives 2 MB. What is small stays with the C library, so that small traces take no more
 //! memory; a machine without huge pages has the same in small ones.
+//!
+//! A virtual machine may have handed its free memory back to its host, which gives it anew page by
+//! page: a huge page of such memory takes 6 ms instead of 0.2. Small pages are mostly of memory
+//! that was used a moment ago, so tables grow in those once a huge page was seen to take so long.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// The size of a huge page.
 const HUGE: usize = 2 << 20;
@@ -18,6 +22,12 @@ const LARGE: usize = 1 << 20;
 
 /// The command's allocator.
 pub struct Memory;
+
+/// Processor time, in ns, from which on a huge page takes longer than 512 small ones do.
+const SLOW: i64 = 2_000_000;
+
+/// A huge page was that slow.
+static ARE_SLOW: AtomicBool = AtomicBool::new(false);
 
 /// Bytes that could not be had, the latest time that was so.
 static LACKED: AtomicUsize = AtomicUsize::new(0);
@@ -87,6 +97,9 @@ unsafe impl GlobalAlloc for Memory {
                     // What has grown will go on to.
                     false => mapped(size, true),
                 };
+                if !was_large && !there.is_null() {
+                    try_page(there, 0, length(size));
+                }
                 if !there.is_null() {
                     pointer.copy_to_nonoverlapping(there, layout.size().min(size));
                     self.dealloc(pointer, layout);
@@ -121,10 +134,53 @@ fn mapped(size: usize, is_growing: bool) -> *mut u8 {
         libc::munmap(memory.add(end), HUGE - before);
         // A buffer that does not grow must not take much memory that it never uses.
         if is_growing || end - size < HUGE / 16 {
-            libc::madvise(memory, end, libc::MADV_HUGEPAGE);
+            advise(memory.cast(), end);
         }
         memory.cast()
     }
+}
+
+/// Asks for huge pages in this mapped memory, or for small ones if the others are slow.
+///
+/// # Safety
+/// It must be mapped by [`mapped`].
+unsafe fn advise(memory: *mut u8, length: usize) {
+    let advice = match ARE_SLOW.load(Relaxed) {
+        true => libc::MADV_NOHUGEPAGE,
+        false => libc::MADV_HUGEPAGE,
+    };
+    // SAFETY: it changes nothing that the memory holds.
+    unsafe { libc::madvise(memory.cast(), length, advice) };
+}
+
+/// Writes to the first page of memory that is used next, and is advised as one with what is before
+/// it, from `all` on. If a huge page is slow, what follows has small ones.
+///
+/// # Safety
+/// `from` to `to` must be mapped behind `all`, and be nobody's yet.
+unsafe fn try_page(all: *mut u8, from: usize, to: usize) {
+    if ARE_SLOW.load(Relaxed) || from >= to {
+        return;
+    }
+    let before = processor_time();
+    // SAFETY: the caller's.
+    unsafe { all.add(from).write_volatile(0) };
+    if processor_time() - before >= SLOW {
+        ARE_SLOW.store(true, Relaxed);
+        // SAFETY: the caller's.
+        unsafe { advise(all, to) };
+    }
+}
+
+/// The thread's processor time in ns: what other programs do meanwhile is not in it.
+fn processor_time() -> i64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: it writes to `time` alone.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
 /// The bytes that are mapped for memory of this size, which is at most half of all there are.
@@ -142,8 +198,9 @@ unsafe fn remapped(pointer: *mut u8, from: usize, to: usize) -> *mut u8 {
     // addresses that are theirs alone, a multiple of `HUGE` again: so huge pages stay whole. They
     // are always advised as one, because what is two to the kernel cannot move.
     unsafe {
-        libc::madvise(pointer.cast(), from, libc::MADV_HUGEPAGE);
+        advise(pointer, from);
         if libc::mremap(pointer.cast(), from, to, 0) != libc::MAP_FAILED {
+            try_page(pointer, from, to);
             return pointer;
         }
         let there = mapped(to, true);
@@ -156,6 +213,7 @@ unsafe fn remapped(pointer: *mut u8, from: usize, to: usize) -> *mut u8 {
             // leave its addresses unused costs no memory.
             return null_mut();
         }
+        try_page(there, from, to);
         there
     }
 }
