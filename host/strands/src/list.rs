@@ -63,8 +63,8 @@ const WHOLE: u16 = u16::MAX;
 struct Addresses {
     all: Vec<Addr>,
     numbers: FxHashMap<Addr, u16>,
-    /// Neighbours often have the same.
-    latest: (Addr, u16),
+    /// Neighbours often have the same entry, and were often left at the same place.
+    latest: [(Addr, u16); 2],
 }
 
 impl Default for Addresses {
@@ -72,17 +72,17 @@ impl Default for Addresses {
         Addresses {
             all: vec![Addr(0)],
             numbers: FxHashMap::from_iter([(Addr(0), 0)]),
-            latest: (Addr(0), 0),
+            latest: [(Addr(0), 0); 2],
         }
     }
 }
 
 impl Addresses {
-    /// The number of an address; `None` if there are too many.
+    /// The number of an address; `None` if there are too many. `of`: the use of it.
     #[inline]
-    fn number(&mut self, address: Addr) -> Option<u16> {
-        if self.latest.0 == address {
-            return Some(self.latest.1);
+    fn number(&mut self, of: usize, address: Addr) -> Option<u16> {
+        if self.latest[of].0 == address {
+            return Some(self.latest[of].1);
         }
         let number = match self.numbers.get(&address) {
             Some(&number) => number,
@@ -93,7 +93,7 @@ impl Addresses {
                 number
             }
         };
-        self.latest = (address, number);
+        self.latest[of] = (address, number);
         Some(number)
     }
 
@@ -301,8 +301,8 @@ impl StrandList {
             suspended: Short::new(suspended.0)?,
             rested,
             frame: Short::new(frame.map_or(0, |frame| frame.0))?,
-            entry: self.addresses.number(entry)?,
-            left_at: self.addresses.number(left_at)?,
+            entry: self.addresses.number(0, entry)?,
+            left_at: self.addresses.number(1, left_at)?,
             thread: u16::try_from(thread)
                 .ok()
                 .filter(|&thread| thread != WHOLE)?,

@@ -124,11 +124,23 @@ pub(crate) struct Slots {
 
 /// Slots in a piece: as many as a huge page has room for.
 const PIECE: usize = (2 << 20) / size_of::<Option<Live>>();
-const _: () = assert!(PIECE <= u16::MAX as usize);
+
+/// The bits of a slot that say which one of its piece it is: slots are looked up several times an
+/// event, so a few numbers are left out between pieces, and none is divided.
+const PLACE_BITS: u32 = (PIECE - 1).ilog2() + 1;
+const _: () = assert!(PLACE_BITS <= u16::BITS);
 
 /// The slot at this place in a piece.
+#[inline]
 fn slot_at(piece: usize, place: usize) -> u32 {
-    (piece * PIECE + place) as u32
+    (piece << PLACE_BITS | place) as u32
+}
+
+/// The piece that a slot is in, and its place there.
+#[inline]
+fn place_of(slot: u32) -> (usize, usize) {
+    let place = slot & ((1 << PLACE_BITS) - 1);
+    ((slot >> PLACE_BITS) as usize, place as usize)
 }
 
 impl Slots {
@@ -235,7 +247,7 @@ impl Slots {
     /// Puts a strand into a slot that is free.
     #[inline]
     fn put(&mut self, slot: u32, live: Live) {
-        let (piece, place) = (slot as usize / PIECE, slot as usize % PIECE);
+        let (piece, place) = place_of(slot);
         self.taken[piece] += 1;
         self.pieces[piece][place] = Some(live);
     }
@@ -296,7 +308,7 @@ impl Slots {
     /// The strand in this slot is gone.
     #[inline]
     fn release(&mut self, slot: u32) {
-        let (piece, place) = (slot as usize / PIECE, slot as usize % PIECE);
+        let (piece, place) = place_of(slot);
         self.taken[piece] -= 1;
         if self.taken[piece] == 0 && self.pieces[piece].len() == PIECE {
             let mut cells = std::mem::take(&mut self.pieces[piece]);
@@ -318,12 +330,18 @@ impl Slots {
     #[inline(always)]
     fn take(&mut self, slot: u32) -> Option<Strand> {
         self.settle(slot);
-        let (piece, place) = (slot as usize / PIECE, slot as usize % PIECE);
+        let (piece, place) = place_of(slot);
         let live = self.pieces[piece].get_mut(place)?.take()?;
         self.release(slot);
+        self.taken(slot, &live)
+    }
+
+    /// The strand that was in this slot.
+    #[inline(always)]
+    fn taken(&mut self, slot: u32, live: &Live) -> Option<Strand> {
         let mut strand = match live.state & (WHOLE | WORDY) {
-            0 => self.strand_of(slot, &live),
-            WORDY => self.unpacked(slot, &live).strand,
+            0 => self.strand_of(slot, live),
+            WORDY => self.unpacked(slot, live).strand,
             _ => self.whole.remove(&slot)?.strand,
         };
         if live.state & DEAD != 0 {
@@ -359,9 +377,17 @@ impl Slots {
     pub fn finish(&mut self, end: impl FnOnce() -> Nanos, sink: &mut impl Sink) {
         let end = LazyCell::new(end);
         (self.has_spare, self.spare) = (false, Vec::new());
+        self.settle(self.entering.0);
         let slots = self.taken_slots();
         if slots.is_sorted_by_key(|slot| self.id(slot)) {
-            (0..self.slots()).for_each(|slot| self.finish_slot(slot, || *end, sink));
+            for piece in 0..self.pieces.len() {
+                // Its memory is given back as a whole.
+                for (place, live) in std::mem::take(&mut self.pieces[piece]).iter().enumerate() {
+                    if let Some(live) = live {
+                        self.finish_live(slot_at(piece, place), live, || *end, sink);
+                    }
+                }
+            }
             return;
         }
         let mut slots: Vec<u32> = self.taken_slots().collect();
@@ -373,36 +399,51 @@ impl Slots {
 
     /// Tells of the strand in this slot, if there is one.
     fn finish_slot(&mut self, slot: u32, end: impl FnOnce() -> Nanos, sink: &mut impl Sink) {
-        let rests = |live: &Live| live.state & (DEAD | DYING | CUT) == 0;
-        let rests = self.get(slot).is_some_and(rests);
-        if let Some(mut strand) = self.take(slot) {
-            if rests && strand.kind != Kind::Thread && strand.died().is_none() {
-                strand.rests_until(end());
-            }
-            self.note_doubts(&strand);
-            sink.ended(&strand);
+        let (piece, place) = place_of(slot);
+        if let Some(live) = self.pieces[piece].get_mut(place).and_then(Option::take) {
+            self.release(slot);
+            self.finish_live(slot, &live, end, sink);
         }
     }
 
-    /// The number of slots that there may be.
-    fn slots(&self) -> u32 {
-        (self.pieces.len() * PIECE) as u32
+    /// Tells of the strand that was in this slot.
+    #[inline]
+    fn finish_live(
+        &mut self,
+        slot: u32,
+        live: &Live,
+        end: impl FnOnce() -> Nanos,
+        sink: &mut impl Sink,
+    ) {
+        let Some(mut strand) = self.taken(slot, live) else {
+            return;
+        };
+        let rests = live.state & (DEAD | DYING | CUT) == 0;
+        if rests && strand.kind != Kind::Thread && strand.died().is_none() {
+            strand.rests_until(end());
+        }
+        self.note_doubts(&strand);
+        sink.ended(&strand);
     }
 
     /// The slots that have strands.
     fn taken_slots(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.slots()).filter(|&slot| self.get(slot).is_some())
+        self.pieces.iter().enumerate().flat_map(|(piece, cells)| {
+            let taken = cells.iter().enumerate().filter(|(_, live)| live.is_some());
+            taken.map(move |(place, _)| slot_at(piece, place))
+        })
     }
 
     #[inline]
     fn get(&self, slot: u32) -> Option<&Live> {
-        let piece = &self.pieces[slot as usize / PIECE];
-        piece.get(slot as usize % PIECE)?.as_ref()
+        let (piece, place) = place_of(slot);
+        self.pieces[piece].get(place)?.as_ref()
     }
 
     #[inline]
     fn at(&self, slot: u32) -> &Live {
-        match &self.pieces[slot as usize / PIECE][slot as usize % PIECE] {
+        let (piece, place) = place_of(slot);
+        match &self.pieces[piece][place] {
             Some(live) => live,
             None => unreachable!("a slot is held as long as a call or a stack has its number"),
         }
@@ -410,7 +451,8 @@ impl Slots {
 
     #[inline]
     fn at_mut(&mut self, slot: u32) -> &mut Live {
-        match &mut self.pieces[slot as usize / PIECE][slot as usize % PIECE] {
+        let (piece, place) = place_of(slot);
+        match &mut self.pieces[piece][place] {
             Some(live) => live,
             None => unreachable!("a slot is held as long as a call or a stack has its number"),
         }
