@@ -724,10 +724,18 @@ impl<'a, S: Sink> Running<'a, S> {
             let spent = (state.suspended, state.nested);
             self.calls.strands.account(slot, until, spent);
         }
-        let (sink, unresolved) = self.calls.strands.finish();
+        let OpenCalls {
+            strands,
+            map,
+            loose,
+            ..
+        } = self.calls;
+        // What the strands are listed in may take the same memory.
+        drop(map);
+        let (sink, unresolved) = strands.finish();
         Told {
             sink,
-            loose: self.calls.loose,
+            loose,
             unresolved,
         }
     }

@@ -500,6 +500,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
     /// Ends all that is open: there are no more events.
     pub fn finish(mut self) -> Found<S> {
         self.note_callbacks();
+        self.made_stacks.forget();
         let Told {
             sink,
             loose,
