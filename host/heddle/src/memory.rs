@@ -227,22 +227,28 @@ mod tests {
 
     #[test]
     fn tables_keep_what_they_hold_however_large_they_become() {
-        let (mut table, mut other) = (Vec::new(), Vec::new());
-        for number in 0..3_000_000_u64 {
-            table.push(number);
-            // What lies behind a table, so that it has to move.
-            if number % 100_000 == 0 {
-                other.push(vec![number; 150_000]);
+        for from_small_pages_on in [u64::MAX, 1_500_000, 0] {
+            ARE_SLOW.store(false, Relaxed);
+            let (mut table, mut other) = (Vec::new(), Vec::new());
+            for number in 0..3_000_000_u64 {
+                if number == from_small_pages_on {
+                    ARE_SLOW.store(true, Relaxed);
+                }
+                table.push(number);
+                // What lies behind a table, so that it has to move.
+                if number % 100_000 == 0 {
+                    other.push(vec![number; 150_000]);
+                }
             }
-        }
-        assert!(table.iter().copied().eq(0..3_000_000));
-        for (number, part) in other.iter().enumerate() {
-            assert!(part.iter().all(|&at| at == number as u64 * 100_000));
-        }
-        for length in [1_000_000, 200_000, 100_000, 10] {
-            table.truncate(length);
-            table.shrink_to_fit();
-            assert!(table.iter().copied().eq(0..length as u64));
+            assert!(table.iter().copied().eq(0..3_000_000));
+            for (number, part) in other.iter().enumerate() {
+                assert!(part.iter().all(|&at| at == number as u64 * 100_000));
+            }
+            for length in [1_000_000, 200_000, 100_000, 10] {
+                table.truncate(length);
+                table.shrink_to_fit();
+                assert!(table.iter().copied().eq(0..length as u64));
+            }
         }
         assert!(vec![0_u64; 500_000].iter().all(|&zero| zero == 0));
     }
