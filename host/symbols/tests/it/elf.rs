@@ -56,13 +56,8 @@ fn address(program: &Path, name: &str) -> u64 {
     u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
 }
 
-/// The names that the program gets when mapped at `bias`, and the warnings.
-fn names(
-    program: &Path,
-    build_id: Option<&str>,
-    bias: u64,
-    addresses: &[u64],
-) -> (Vec<String>, Vec<String>) {
+/// A trace whose process has the program mapped at `bias`.
+fn mapped(program: &Path, build_id: Option<&str>, bias: u64) -> Trace {
     let directory = tempfile::tempdir().unwrap();
     let writer = TraceWriter::create(directory.path()).unwrap();
     let mut process = writer.process(1, 0, "/x").unwrap();
@@ -74,7 +69,17 @@ fn names(
         program.to_str().unwrap(),
     );
     process.finish().unwrap();
-    let trace = Trace::open(directory.path()).unwrap();
+    Trace::open(directory.path()).unwrap()
+}
+
+/// The names that the program gets when mapped at `bias`, and the warnings.
+fn names(
+    program: &Path,
+    build_id: Option<&str>,
+    bias: u64,
+    addresses: &[u64],
+) -> (Vec<String>, Vec<String>) {
+    let trace = mapped(program, build_id, bias);
     let mut images = Images::new();
     let mut resolver = Resolver::new(trace.processes()[0].modules());
     let names = addresses
@@ -94,6 +99,30 @@ fn names(
             .map(ToString::to_string)
             .collect(),
     )
+}
+
+#[test]
+fn a_file_without_hooks_has_no_hooked_table_and_one_that_may_be_another_is_warned_of() {
+    let hooks = ["-finstrument-functions"];
+    for (flags, build_id, has_table, warns) in [
+        (&[][..], Some(BUILD_ID), false, false),
+        (&hooks[..], Some(BUILD_ID), true, false),
+        (&[][..], Some("beef"), false, true),
+        (&hooks[..], Some("beef"), false, true),
+        // The program was written since the trace began.
+        (&[][..], None, false, true),
+        (&hooks[..], None, true, true),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let program = program(directory.path(), flags);
+        let trace = mapped(&program, build_id, 0);
+        let module = trace.processes()[0].modules().iter().next().unwrap();
+        let mut images = Images::new();
+        let table = images.hooked_table(module);
+        assert_eq!(table.is_some(), has_table, "{flags:?} {build_id:?}");
+        let warnings = images.take_warnings();
+        assert_eq!(!warnings.is_empty(), warns, "{flags:?} {build_id:?}");
+    }
 }
 
 #[test]
