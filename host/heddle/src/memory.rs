@@ -11,6 +11,7 @@
 //! page: a huge page of such memory takes 6 ms instead of 0.2. Small pages are mostly of memory
 //! that was used a moment ago, so tables grow in those once a huge page was seen to take so long.
 
+use rustix::time::{ClockId, clock_gettime};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -26,7 +27,7 @@ pub struct Memory;
 /// Processor time, in ns, from which on a huge page takes longer than 512 small ones do.
 const SLOW: i64 = 2_000_000;
 
-/// A huge page was that slow.
+/// Whether the first write to a huge page has taken [`SLOW`] or longer.
 static ARE_SLOW: AtomicBool = AtomicBool::new(false);
 
 /// Bytes that could not be had, the latest time that was so.
@@ -140,7 +141,7 @@ fn mapped(size: usize, is_growing: bool) -> *mut u8 {
     }
 }
 
-/// Asks for huge pages in this mapped memory, or for small ones if the others are slow.
+/// Asks the kernel to give this memory in huge pages, or in small ones if huge pages are slow.
 ///
 /// # Safety
 /// It must be mapped by [`mapped`].
@@ -153,8 +154,8 @@ unsafe fn advise(memory: *mut u8, length: usize) {
     unsafe { libc::madvise(memory.cast(), length, advice) };
 }
 
-/// Writes to the first page of memory that is used next, and is advised as one with what is before
-/// it, from `all` on. If a huge page is slow, what follows has small ones.
+/// Writes to the first page of the part that a table has grown by, and takes the time. If that page
+/// is slow, the kernel is asked to give the rest in small ones.
 ///
 /// # Safety
 /// `from` to `to` must be mapped behind `all`, and be nobody's yet.
@@ -174,12 +175,7 @@ unsafe fn try_page(all: *mut u8, from: usize, to: usize) {
 
 /// The thread's processor time in ns: what other programs do meanwhile is not in it.
 fn processor_time() -> i64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: it writes to `time` alone.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 

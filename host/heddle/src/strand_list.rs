@@ -319,8 +319,7 @@ impl<'a, 'b> Family<'a, 'b> {
             let (process, kind) = (strand.id.process(), strand.kind);
             let name = self.names.strand(&strand);
             let same = |node: &Node| {
-                (node.first.process(), node.kind) == (process, kind)
-                    && (Rc::ptr_eq(&node.name, &name) || node.name == name)
+                (node.first.process(), node.kind) == (process, kind) && node.name == name
             };
             if !nodes.get(latest).is_some_and(same) {
                 latest = *at.entry((process, kind, name.clone())).or_insert_with(|| {

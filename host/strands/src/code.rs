@@ -474,13 +474,9 @@ impl ModuleCode {
     /// address space, and `None` for one that is not known.
     fn named_by(&self, function: u32) -> Vec<Option<u64>> {
         let stretches = self.stretches.iter().filter(|s| s.function == function);
-        let named = stretches.map(|stretch| self.enter_calls.named_in(&stretch.range()));
-        let named: Vec<_> = named.collect();
-        named
-            .iter()
-            .flat_map(|all| all.iter())
-            .map(|&(_, named)| named)
-            .collect()
+        let calls =
+            stretches.flat_map(|stretch| self.enter_calls.named_in(&stretch.range()).to_vec());
+        calls.map(|(_, named)| named).collect()
     }
 
     /// The stretch that holds an address of the file, and how far behind its beginning that is.

@@ -63,8 +63,15 @@ const WHOLE: u16 = u16::MAX;
 struct Addresses {
     all: Vec<Addr>,
     numbers: FxHashMap<Addr, u16>,
-    /// Neighbours often have the same entry, and were often left at the same place.
+    /// The latest address of each [`Use`]: neighbours often have the same.
     latest: [(Addr, u16); 2],
+}
+
+/// What an address is to a strand.
+#[derive(Clone, Copy)]
+enum Use {
+    Entry,
+    LeftAt,
 }
 
 impl Default for Addresses {
@@ -78,11 +85,12 @@ impl Default for Addresses {
 }
 
 impl Addresses {
-    /// The number of an address; `None` if there are too many. `of`: the use of it.
+    /// The number of an address; `None` if there are too many.
     #[inline]
-    fn number(&mut self, of: usize, address: Addr) -> Option<u16> {
-        if self.latest[of].0 == address {
-            return Some(self.latest[of].1);
+    fn number(&mut self, is: Use, address: Addr) -> Option<u16> {
+        let (latest, number) = self.latest[is as usize];
+        if latest == address {
+            return Some(number);
         }
         let number = match self.numbers.get(&address) {
             Some(&number) => number,
@@ -93,7 +101,7 @@ impl Addresses {
                 number
             }
         };
-        self.latest[of] = (address, number);
+        self.latest[is as usize] = (address, number);
         Some(number)
     }
 
@@ -301,8 +309,8 @@ impl StrandList {
             suspended: Short::new(suspended.0)?,
             rested,
             frame: Short::new(frame.map_or(0, |frame| frame.0))?,
-            entry: self.addresses.number(0, entry)?,
-            left_at: self.addresses.number(1, left_at)?,
+            entry: self.addresses.number(Use::Entry, entry)?,
+            left_at: self.addresses.number(Use::LeftAt, left_at)?,
             thread: u16::try_from(thread)
                 .ok()
                 .filter(|&thread| thread != WHOLE)?,

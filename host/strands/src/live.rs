@@ -125,8 +125,9 @@ pub(crate) struct Slots {
 /// Slots in a piece: as many as a huge page has room for.
 const PIECE: usize = (2 << 20) / size_of::<Option<Live>>();
 
-/// The bits of a slot that say which one of its piece it is: slots are looked up several times an
-/// event, so a few numbers are left out between pieces, and none is divided.
+/// The bits of a slot's number that say its place in its piece. A slot is looked up several times
+/// an event, and a shift is quicker than a division: so places from [`PIECE`] up to the next power
+/// of two are never used.
 const PLACE_BITS: u32 = (PIECE - 1).ilog2() + 1;
 const _: () = assert!(PLACE_BITS <= u16::BITS);
 
@@ -381,7 +382,7 @@ impl Slots {
         let slots = self.taken_slots();
         if slots.is_sorted_by_key(|slot| self.id(slot)) {
             for piece in 0..self.pieces.len() {
-                // Its memory is given back as a whole.
+                // The sink takes memory for what it is told, so the piece's is given back here.
                 for (place, live) in std::mem::take(&mut self.pieces[piece]).iter().enumerate() {
                     if let Some(live) = live {
                         self.finish_live(slot_at(piece, place), live, || *end, sink);

@@ -730,7 +730,7 @@ impl<'a, S: Sink> Running<'a, S> {
             loose,
             ..
         } = self.calls;
-        // What the strands are listed in may take the same memory.
+        // The sink takes memory for the strands that it is told of: that of the stacks is free.
         drop(map);
         let (sink, unresolved) = strands.finish();
         Told {

@@ -23,8 +23,8 @@ struct Inner {
     module: heddle_trace_file::Module,
     /// Where the module itself has `__fentry__`, by its symbols.
     own_entry: Option<u64>,
-    /// What [`EnterCalls::named_in`] has found, by where the code begins and ends: it is asked once
-    /// for each function that may be inlined there.
+    /// The results of [`EnterCalls::named_in`], by where a function's code begins and ends: the
+    /// decoder asks again for each other function that may be inlined into it.
     named: Mutex<NamedByCode>,
 }
 
@@ -74,7 +74,7 @@ impl EnterCalls {
         if let Some(known) = known().get(&key) {
             return known.clone();
         }
-        // Nobody waits for the code to be read: another thread may find the same meanwhile.
+        // The lock is not held while this thread reads the code, so another may read the same.
         let named = self.read_named(function);
         known().insert(key, named.clone());
         named

@@ -276,8 +276,8 @@ impl Images {
         }
         let known = self.enter_calls(module);
         for (start, length, _) in covered.stretches() {
-            let named = known.named_in(&(start..start + length));
-            let named = named.iter();
+            let calls = known.named_in(&(start..start + length));
+            let named = calls.iter();
             let named = named.filter_map(|&(place, named)| Some((place, named?)));
             carried.enter_calls.named.extend(named);
         }
@@ -322,14 +322,15 @@ impl Images {
         table
     }
 
-    /// The same, of a file whose functions call hooks or that a packed trace tells of; `None` of
-    /// any other. Most modules are such (libc), and their symbols would take longer to read than
-    /// all the rest.
+    /// The same, of a module whose functions call hooks, or of any of a packed trace; `None` of the
+    /// others. Most modules call none (libc), so their symbols, which take longer to read than all
+    /// else, are not read. A file that may not be the one that ran is read and warned of.
     pub fn hooked_table(&mut self, module: &Module) -> Option<Rc<SymbolTable>> {
-        if !self.is_packed() && with_file(module, |bytes| lacks_hooks(module, bytes)) {
+        let is_packed = self.is_packed();
+        let calls_none = |bytes: &[u8]| SymbolTable::asks_for_hooks(bytes) == Some(false);
+        if !is_packed && module.build_id.is_some() && with_file(module, calls_none) {
             return None;
         }
-        let is_packed = self.is_packed();
         let table = self.table(module)?;
         (table.calls_hooks() || is_packed).then_some(table)
     }
@@ -855,12 +856,6 @@ pub(crate) fn with_file<T: Default>(module: &Module, read: impl Fn(&[u8]) -> T) 
         module.build_id.is_none() || SymbolTable::build_id_of(bytes) == module.build_id
     });
     same.map_or_else(T::default, |bytes| read(&bytes))
-}
-
-/// Whether the file with these bytes, which `module` was mapped from, calls no hooks, and is known
-/// to be the one that ran.
-fn lacks_hooks(module: &Module, bytes: &[u8]) -> bool {
-    module.build_id.is_some() && SymbolTable::asks_for_hooks(bytes) == Some(false)
 }
 
 /// Where the functions that resume coroutines are, by ramp.
