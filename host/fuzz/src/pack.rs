@@ -49,7 +49,7 @@ pub fn read(input: &[u8]) {
             }
             images.line(module, module.start);
             images.tail_jumps(module);
-            images.signal_returns(module);
+            images.signal_returns(module).all();
             let _ = images.enter_calls(module).places();
             images.suspension(module, module.start, 2);
         }

@@ -51,7 +51,7 @@ pub fn read(input: &[u8]) {
         let words = site.steps.iter().map(|step| step.most_words());
         assert!(words.sum::<usize>() <= MOST_WORDS, "a record without room");
     }
-    images.signal_returns(&module);
+    images.signal_returns(&module).all();
     images.tail_jumps(&module);
     let _ = images.enter_calls(&module).places();
     let functions: Vec<u64> = table

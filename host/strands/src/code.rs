@@ -2,7 +2,8 @@
 //! functions are coroutines', and where signal handlers return to.
 
 use heddle_symbols::{
-    CallFrames, CallOrders, CoroutinePart, Distance, EnterCalls, Images, Order, coroutine_part,
+    CallFrames, CallOrders, CoroutinePart, Distance, EnterCalls, Images, Order, SignalReturns,
+    coroutine_part,
 };
 use heddle_trace_file::{Addr, Callee, Module, Modules, Nanos, Process};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,7 +24,8 @@ pub struct Code {
     coroutines: u32,
     /// The coroutines that Clang compiled: it may lay their frames into what calls their ramps.
     by_clang: FxHashSet<u32>,
-    signal_returns: FxHashSet<Addr>,
+    /// Of each module once, however often it came and went.
+    signal_returns: Vec<SignalReturns>,
     /// By function: those that it jumps to at its end; `None` for one that its code does not tell.
     jumps: FxHashMap<u32, Vec<Option<u32>>>,
     /// Functions of which the compiler made others for some callers, whose hooks name these.
@@ -116,9 +118,7 @@ impl Code {
             }
             code.modules.push(module_code);
             if same.is_none() {
-                let returns = images.signal_returns(module).into_iter();
-                let absolute = returns.map(|address| Addr(address.wrapping_add(bias)));
-                code.signal_returns.extend(absolute);
+                code.signal_returns.push(images.signal_returns(module));
             }
             read.entry(key).or_insert(index);
         }
@@ -463,9 +463,12 @@ impl Code {
         self.coroutines
     }
 
-    /// Whether this return address is where the kernel has a signal's handler return to.
+    /// Whether this return address is where the kernel has a signal's handler return to. O(bytes of
+    /// code) for the first address of a module, O(modules) else.
     pub fn is_signal_return(&self, address: Addr) -> bool {
-        self.signal_returns.contains(&address)
+        self.signal_returns
+            .iter()
+            .any(|returns| returns.have(address))
     }
 }
 

@@ -109,6 +109,8 @@ pub(crate) struct Sites<'a> {
     jumps: RefCell<FxHashMap<(u64, u64), bool>>,
     /// By two call sites: [`Code::order`].
     orders: RefCell<FxHashMap<(u64, u64), Option<Order>>>,
+    /// By return address: [`Code::is_signal_return`].
+    signal_returns: RefCell<FxHashMap<u64, bool>>,
     /// By function: whether its hook tells of each of its calls.
     telling: FxHashMap<u32, bool>,
 }
@@ -136,6 +138,7 @@ impl<'a> Sites<'a> {
             frames: RefCell::default(),
             jumps: RefCell::default(),
             orders: RefCell::default(),
+            signal_returns: RefCell::default(),
             telling: FxHashMap::default(),
         }
     }
@@ -364,9 +367,12 @@ impl<'a> Sites<'a> {
         self.code.may_jump(from, to)
     }
 
-    /// Whether this return address is where the kernel has a signal's handler return to.
+    /// [`Code::is_signal_return`], once for each return address.
     pub fn is_signal_return(&self, address: Addr) -> bool {
-        self.code.is_signal_return(address)
+        let mut known = self.signal_returns.borrow_mut();
+        *known
+            .entry(address.0)
+            .or_insert_with(|| self.code.is_signal_return(address))
     }
 
     /// Whether a symbol says where the function is.

@@ -6,7 +6,7 @@ use crate::carried::Carried;
 use crate::coroutines::{Body, Point};
 use crate::enter_calls::{self, EnterCalls};
 use crate::lines::{Lines, SourceLine};
-use crate::signal_return::signal_returns;
+use crate::signal_return::SignalReturns;
 use crate::table::Hooks;
 use crate::tail_jumps::{TailJump, computed_jumps, tail_jumps};
 use crate::variables::Declared;
@@ -240,7 +240,7 @@ impl Images {
             members,
             variables: self.variables_at(module, &wanted),
             jumps: self.tail_jumps(module),
-            signal_returns: self.signal_returns(module),
+            signal_returns: self.signal_returns(module).all().to_vec(),
             enter_calls: self.enter_calls(module).found().clone(),
             ..Carried::default()
         };
@@ -551,13 +551,13 @@ impl Images {
         self.packed.is_some()
     }
 
-    /// The return addresses of signal handlers in the file that `module` was mapped from, in the
-    /// file's own address space. Of a file that is gone, or is another now, there are none.
-    pub fn signal_returns(&self, module: &Module) -> Vec<u64> {
-        match self.carried(module) {
-            Some(carried) => carried.signal_returns.clone(),
-            None => with_file(module, signal_returns),
-        }
+    /// The return addresses of signal handlers in the file that `module` was mapped from.
+    pub fn signal_returns(&self, module: &Module) -> SignalReturns {
+        let carried = self.carried(module);
+        SignalReturns::of(
+            module,
+            carried.map(|carried| carried.signal_returns.clone()),
+        )
     }
 
     /// The jumps by which functions of the file that `module` was mapped from end: those behind

@@ -38,6 +38,7 @@ pub use images::{Images, Warning};
 pub use lines::SourceLine;
 pub use resolver::{Location, Resolver, printable, steers};
 pub use short::{short_name, short_path};
+pub use signal_return::SignalReturns;
 pub use table::{Hooks, ParseError, SymbolTable};
 pub use tail_jumps::TailJump;
 pub use values::{FoundValues, ValuesWanted};
