@@ -223,6 +223,18 @@ impl MadeStacks {
         (made.low <= sp).then_some(*made)
     }
 
+    /// The stack of the fiber that has the one which was made where `sp` is; `None` if that lies
+    /// within a thread's own.
+    #[inline]
+    pub fn fiber_at<S: Sink>(&self, running: &Running<'_, S>, sp: u64) -> Option<u32> {
+        let made = self.stacks.next(sp + 1)?;
+        let is_array = || !self.arrays.is_empty() && self.arrays.contains_key(&made.number);
+        if sp < made.low || is_array() {
+            return None;
+        }
+        made.fiber(running).map(|fiber| fiber.stack)
+    }
+
     /// The stack that was made where `sp` is, and where that lies within a thread's own, if it
     /// does. Such a stack is an array of a function, and is one as long as that is open.
     #[inline]

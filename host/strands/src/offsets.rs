@@ -9,6 +9,8 @@ pub(crate) struct Offsets {
     by_function: FxHashMap<u64, Vec<i64>>,
     /// The offsets of all functions, the smallest first.
     all: Vec<i64>,
+    /// The one that was noted last, and its function: mostly this is asked for.
+    latest: Option<(u64, i64)>,
 }
 
 impl Offsets {
@@ -26,6 +28,7 @@ impl Offsets {
             return;
         }
         known.push(by);
+        self.latest = Some((function, by));
         if self.all.len() < Self::OF_ALL && !self.all.contains(&by) {
             let smaller = |other: &i64| other.unsigned_abs() < by.unsigned_abs();
             self.all.insert(self.all.partition_point(smaller), by);
@@ -34,8 +37,8 @@ impl Offsets {
 
     /// Whether a call of `function` was left so before.
     pub fn holds(&self, function: u64, by: i64) -> bool {
-        let known = self.by_function.get(&function);
-        known.is_some_and(|known| known.contains(&by))
+        let known = || self.by_function.get(&function);
+        self.latest == Some((function, by)) || known().is_some_and(|known| known.contains(&by))
     }
 
     /// The offsets of all functions, the smallest first.
