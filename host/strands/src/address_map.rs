@@ -301,6 +301,25 @@ impl<V: Copy> AddressMap<V> {
         })
     }
 
+    /// The nearest entry below `address`, and the nearest at or above it.
+    #[inline]
+    pub fn around(&self, address: u64) -> [Option<(u64, &V)>; 2] {
+        let ((place, index), _) = self.find(address);
+        let entry = |place: usize, index: usize| {
+            let piece = self.at(place)?;
+            Some((*piece.addresses().get(index)?, &piece.values[index]))
+        };
+        let below = match index {
+            0 => place.checked_sub(1).and_then(|place| {
+                let last = self.at(place)?.len.checked_sub(1)?;
+                entry(place, last)
+            }),
+            _ => entry(place, index - 1),
+        };
+        let above = entry(place, index);
+        [below, above.or_else(|| entry(place + 1, 0))]
+    }
+
     /// Removes all.
     pub fn clear(&mut self) {
         *self = AddressMap::default();
@@ -335,6 +354,12 @@ mod tests {
             let below = self.theirs.range(..at).map(|(&at, value)| (at, value));
             assert!(self.ours.from(at).take(80).eq(above.take(80)));
             assert!(self.ours.below(at).take(80).eq(below.rev().take(80)));
+            let near = |entry: Option<(&u64, &u32)>| entry.map(|(&at, &value)| (at, value));
+            let below = near(self.theirs.range(..at).next_back());
+            let above = near(self.theirs.range(at..).next());
+            let around = self.ours.around(at);
+            let around = around.map(|entry| entry.map(|(at, &value)| (at, value)));
+            assert_eq!(around, [below, above]);
             let next = self.theirs.range(at..).next().map(|(_, value)| value);
             assert_eq!(self.ours.next(at), next);
             let next = self.theirs.range_mut(at..).next().map(|(_, value)| value);

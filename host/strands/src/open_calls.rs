@@ -113,7 +113,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             false => None,
         };
         if flags & Frame::ACTIVATION != 0 {
-            state.activations.get_or_insert_default().0.push(0);
+            state.activations.get_or_insert_default().begin();
         }
         state.frames.push(Frame {
             function: new.function,
@@ -240,7 +240,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         let thread = self.map.threads[context].thread;
         let slot = self.strands.unseen((number, entry), thread, time);
         let state = &mut self.map.stacks[self.map.threads[context].own];
-        state.activations.get_or_insert_default().0.push(0);
+        state.activations.get_or_insert_default().begin();
         let outer = std::mem::replace(&mut state.slot, slot);
         self.map.threads[context].unseen = Some(Unseen {
             slot,
@@ -261,10 +261,9 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         };
         let state = &mut self.map.stacks[self.map.threads[context].own];
         state.slot = unseen.thread;
-        let nested = state.activations.as_mut().and_then(|all| all.0.pop());
         let ran = time.saturating_sub(unseen.since);
-        state.nested += ran;
-        let spent = (ran, nested.unwrap_or(0));
+        let nested = state.activations.get_or_insert_default().end(ran);
+        let spent = (ran, nested);
         let when = (self.map.threads[context].thread, time);
         self.strands
             .end_activation((unseen.slot, false), spent, end, when);
@@ -433,12 +432,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             return;
         }
         let state = &mut self.map.stacks[stack];
-        let activations = &mut state.activations.get_or_insert_default().0;
-        let nested = activations.pop().unwrap_or(0);
-        match activations.last_mut() {
-            Some(outer) => *outer += ran,
-            None => state.nested += ran,
-        }
+        let nested = state.activations.get_or_insert_default().end(ran);
         let spent = (ran, nested);
         let ended = (frame.slot, frame.is(Frame::DESTROYS));
         let destroyed = self

@@ -281,12 +281,15 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.end_idle(context, Some(stack), time);
         let by = previous.map(|previous| {
             let state = &self.calls.map.stacks[previous];
-            if !state.frames.is_empty() {
-                let before = (previous, self.calls.strands.id(state.slot));
-                self.calls.map.threads[context].ran_before = Some(before);
+            let own = self.calls.strands.id(state.slot);
+            let Some(top) = state.frames.last() else {
+                return own;
+            };
+            self.calls.map.threads[context].ran_before = Some((previous, own));
+            match top.slot == state.slot {
+                true => own,
+                false => self.calls.strands.id(top.slot),
             }
-            let slot = state.innermost();
-            self.calls.strands.id(slot)
         });
         // Before the other rests, which ends what is in its place and does not run.
         let ran = std::mem::replace(&mut self.calls.map.stacks[stack].running, true);
@@ -333,16 +336,17 @@ impl<'a, S: Sink> Running<'a, S> {
         let state = &mut self.calls.map.stacks[stack];
         state.running = false;
         state.since = time;
-        let (slot, thread) = (state.innermost(), state.thread);
-        let (base, owner) = (state.base, state.owner);
-        let top = state.top().map(|top| (top.sp, top.function));
-        let outermost = state.frames.first().map_or(base, |frame| frame.sp);
-        if let Some((sp, function)) = top {
-            let own = self.calls.map.stacks[stack].slot;
+        let (own, thread, owner) = (state.slot, state.thread, state.owner);
+        let mut slot = own;
+        if let [outermost, ..] = &*state.frames
+            && let [.., top] = &*state.frames
+        {
+            let (low, high, function) = (top.sp, outermost.sp, top.function);
+            slot = top.slot;
             self.calls.strands.leaves_at(own, Addr(function));
-            if self.calls.map.stacks.moves_to(stack, sp) {
-                self.clear(sp, outermost, stack);
-                self.calls.map.stacks.keep(stack, sp);
+            if self.calls.map.stacks.moves_to(stack, low) {
+                self.clear(low, high, stack);
+                self.calls.map.stacks.keep(stack, low);
             }
         } else {
             self.calls.map.stacks.forget(stack);
@@ -362,7 +366,8 @@ impl<'a, S: Sink> Running<'a, S> {
     /// Ends stacks that have open calls from `low` to `high`, where `stack` has its own. If calls
     /// were missing there, it may be two stacks, and others lie between them.
     fn clear(&mut self, low: u64, high: u64, stack: u32) {
-        if self.calls.map.rests_within(low, high) {
+        let [mut below, above] = self.calls.map.stacks.around(low);
+        if above.is_some_and(|(top, _)| top <= high) {
             let others = self.calls.map.resting_within(low, high, stack);
             let lacks_calls = self.lacks_calls(stack);
             for other in others {
@@ -372,8 +377,9 @@ impl<'a, S: Sink> Running<'a, S> {
                     self.doubt(stack, Doubts::SHARED);
                 }
             }
+            below = self.calls.map.stacks.below(low);
         }
-        if let Some((_, other)) = self.calls.map.stacks.below(low)
+        if let Some((_, other)) = below
             && other != stack
             && self.calls.map.stacks[other].owner.is_none()
             && self.calls.map.stacks[other].inner.is_none()
@@ -410,7 +416,7 @@ impl<'a, S: Sink> Running<'a, S> {
             return goes_on;
         }
         let (slot, last) = (state.slot, state.since);
-        let spent = (state.suspended, state.nested);
+        let spent = (state.suspended, state.nested());
         self.calls.strands.account(slot, last, spent);
         self.calls.strands.end(slot, last);
         self.calls.map.stacks.remove(stack);
@@ -516,7 +522,7 @@ impl<'a, S: Sink> Running<'a, S> {
             state.base = sp;
             // Only the first call's site is in the strand's own function for sure: by inlining or
             // a tail call later ones may be in another function.
-            state.root = state.root.or(holder);
+            state.root.set_first(holder);
             state.root_site = site;
             if state.first_site.get().is_none() {
                 state.first_site.replace(site);
@@ -721,7 +727,7 @@ impl<'a, S: Sink> Running<'a, S> {
                 });
             }
             let state = &self.calls.map.stacks[stack];
-            let spent = (state.suspended, state.nested);
+            let spent = (state.suspended, state.nested());
             self.calls.strands.account(slot, until, spent);
         }
         let OpenCalls {

@@ -252,12 +252,6 @@ impl<'a> StackMap<'a> {
         (here && left.event + 1 == thread.events).then_some(left)
     }
 
-    /// Whether a stack is kept where another has its open calls, from `low` to `high`.
-    pub fn rests_within(&self, low: u64, high: u64) -> bool {
-        let first = self.stacks.resting().above(low).next();
-        first.is_some_and(|(top, _)| top <= high)
-    }
-
     /// The stacks that are kept where `stack` has its open calls, from `low` to `high`, and do not
     /// run.
     pub fn resting_within(&self, low: u64, high: u64, stack: u32) -> Vec<u32> {

@@ -46,12 +46,10 @@ pub(crate) struct Stack {
     pub idle: u64,
     /// Since when it does not run.
     pub since: u64,
-    /// Time that coroutines took which it resumed itself.
-    pub nested: u64,
     /// Stack pointer of its latest outermost call.
     pub base: u64,
     /// The function from which its first outermost call was made, where a symbol says so.
-    pub root: Option<u32>,
+    pub root: FunctionNumber,
     /// Call site of its latest outermost call.
     pub root_site: u64,
     /// Call site of its first outermost call.
@@ -67,7 +65,7 @@ pub(crate) struct Stack {
 }
 
 // Hundreds of thousands of fibers may be alive at once.
-const _: () = assert!(size_of::<Stack>() <= 296);
+const _: () = assert!(size_of::<Stack>() <= 280);
 
 /// An address or none, in eight bytes: the highest address is no call's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +93,50 @@ impl Place {
     }
 }
 
-/// For each open activation of coroutines, outermost first, the time of other strands that it
-/// resumed.
+/// A function's number or none, in four bytes: none has the highest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FunctionNumber(u32);
+
+impl Default for FunctionNumber {
+    fn default() -> Self {
+        FunctionNumber(u32::MAX)
+    }
+}
+
+impl FunctionNumber {
+    pub fn get(self) -> Option<u32> {
+        Some(self.0).filter(|&number| number != u32::MAX)
+    }
+
+    /// Has it be this number, if it is none.
+    pub fn set_first(&mut self, number: Option<u32>) {
+        self.0 = self.get().or(number).unwrap_or(u32::MAX);
+    }
+}
+
+/// The activations of coroutines on a stack, and the time of others that each of them resumed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Activations(pub Vec<u64>);
+pub(crate) struct Activations {
+    /// Of each that is open, outermost first.
+    open: Vec<u64>,
+    /// Of the strand whose stack it is.
+    own: u64,
+}
+
+impl Activations {
+    /// One begins, within those that are open.
+    pub fn begin(&mut self) {
+        self.open.push(0);
+    }
+
+    /// The innermost ends, which `ran` so long, others that it resumed included: gives the time of
+    /// those.
+    pub fn end(&mut self, ran: u64) -> u64 {
+        let nested = self.open.pop();
+        *self.open.last_mut().unwrap_or(&mut self.own) += ran;
+        nested.unwrap_or(0)
+    }
+}
 
 /// Where a fiber's stack is that lies within a thread's own: it is an array of a function.
 #[derive(Clone, Copy, Debug)]
@@ -171,6 +209,20 @@ impl Stack {
             && !self.begins_near(sp)
     }
 
+    /// Time that coroutines took which it resumed itself.
+    pub fn nested(&self) -> u64 {
+        self.activations.as_ref().map_or(0, |all| all.own)
+    }
+
+    /// The memory of its lists, for another stack.
+    fn take_lists(&mut self) -> (FrameList, Option<Box<Activations>>) {
+        let mut activations = self.activations.take();
+        if let Some(all) = &mut activations {
+            all.own = 0;
+        }
+        (std::mem::take(&mut self.frames), activations)
+    }
+
     /// Whether a coroutine runs on it.
     pub fn runs_coroutine(&self) -> bool {
         self.innermost() != self.slot
@@ -216,11 +268,11 @@ impl Stacks {
             self.all.push(new);
             return self.all.len() as u32 - 1;
         };
-        // The vectors keep their capacity for the new stack.
         let spent = &mut self[stack];
+        let (frames, activations) = spent.take_lists();
         *spent = Stack {
-            frames: std::mem::take(&mut spent.frames),
-            activations: std::mem::take(&mut spent.activations),
+            frames,
+            activations,
             ..new
         };
         stack
@@ -232,10 +284,11 @@ impl Stacks {
             self.inner.retain(|&inner| inner != stack);
         }
         let state = &mut self[stack];
+        let (frames, activations) = state.take_lists();
         *state = Stack {
             slot: Stack::SPENT,
-            frames: std::mem::take(&mut state.frames),
-            activations: std::mem::take(&mut state.activations),
+            frames,
+            activations,
             ..Stack::default()
         };
         self.free.push(stack);
@@ -271,6 +324,18 @@ impl Stacks {
         self.resting
             .below(sp)
             .find(|&(_, stack)| !self[stack].running)
+    }
+
+    /// [`Stacks::below`] and [`Stacks::above`].
+    #[inline]
+    pub fn around(&self, sp: u64) -> [Option<(u64, u32)>; 2] {
+        let nearest = self.resting.open.around(sp);
+        let [below, above] = nearest.map(|entry| entry.map(|(top, &stack)| (top, stack)));
+        let runs = |entry: Option<(u64, u32)>| entry.is_some_and(|(_, stack)| self[stack].running);
+        [
+            if runs(below) { self.below(sp) } else { below },
+            if runs(above) { self.above(sp) } else { above },
+        ]
     }
 
     /// The stack that does not run whose innermost call is at `sp`.

@@ -91,7 +91,7 @@ impl<S: Sink> Decoder<'_, S> {
             {
                 return false;
             }
-            let same = holder.is_some() && state.root == holder;
+            let same = holder.is_some() && state.root.get() == holder;
             let again = new.caller == state.root_site;
             if instrumented && state.begun_before && self.is_part() {
                 return true;
@@ -174,9 +174,9 @@ impl<S: Sink> Decoder<'_, S> {
             same |= self.doubt_end(elsewhere, new, instrumented);
             found = true;
         }
-        let above = self.running.stacks().above(sp).map(|(_, stack)| stack);
+        let nearest = self.running.stacks().around(sp);
+        let [below, above] = nearest.map(|entry| entry.map(|(_, stack)| stack));
         let above = above.filter(|&stack| self.is_in_frame(new, stack));
-        let below = self.running.stacks().below(sp).map(|(_, stack)| stack);
         for stack in [above, below].into_iter().flatten() {
             let state = self.running.stack(stack);
             let base = state.frames.first().map_or(0, |frame| frame.sp);
