@@ -375,12 +375,18 @@ impl Convergence {
         self.events >= self.next || self.events >= Self::LAST
     }
 
-    /// Counts all events before the one after which the first look has to be asked, when other
-    /// strands have begun; gives how many.
-    pub fn pass(&mut self) -> u64 {
-        let before = self.next.min(Self::LAST).saturating_sub(self.events + 1);
-        self.events += before;
-        before
+    /// Counts the events before the one after which the first look has to be asked, or so many if
+    /// they are fewer; gives how many. `begun`: see [`Convergence::is_due`].
+    pub fn pass(&mut self, most: usize, begun: bool) -> usize {
+        let most = most as u64;
+        let before = match begun {
+            true => self.next.min(Self::LAST).saturating_sub(self.events + 1),
+            false => most.min(Self::LAST.saturating_sub(self.events + 1)),
+        };
+        let passed = before.min(most);
+        self.events += passed;
+        self.next += if begun { 0 } else { passed };
+        passed as usize
     }
 
     /// Whether the first look needs another event, when that is due to be asked: it ends when four
@@ -536,5 +542,40 @@ mod tests {
         );
         assert!(places.is_new(0x10_8000));
         assert!(!places.is_new(0x10_0040));
+    }
+
+    /// The numbers of the events after which the first look is to be asked, where another strand
+    /// begins with the event of number `begins`, and so many may be passed at once.
+    fn due(begins: u64, most: usize) -> Vec<u64> {
+        let (mut look, mut due, mut events) = (Convergence::new(), Vec::new(), 0);
+        let survey = Survey::default();
+        while events < Convergence::LAST {
+            events += 1;
+            let begun = events >= begins;
+            if look.is_due(begun) {
+                look.is_new(&survey);
+                due.push(events);
+            }
+            events += look.pass(most, begun) as u64;
+        }
+        due
+    }
+
+    #[test]
+    fn passing_events_changes_little_when_the_first_look_is_asked() {
+        for begins in [1, 100_000, 3_000_000] {
+            let one_by_one = due(begins, 0);
+            assert_eq!(one_by_one[0], Convergence::FIRST + begins - 1);
+            for most in [1, 64, 1000] {
+                let passing = due(begins, most);
+                assert_eq!(passing.len(), one_by_one.len());
+                for (event, before) in passing.iter().zip(&one_by_one) {
+                    assert!(
+                        event.abs_diff(*before) <= most as u64,
+                        "{event} for {before}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -15,6 +15,10 @@ use heddle_trace_file::{Error, EventKind, Process};
 /// A first look that turns out so early not to go on as the second begins anew without a sink.
 const EARLY: usize = 1 << 16;
 
+/// Events that are taken together before anything is asked: while no strand has begun on another
+/// stack, and while a first look may turn out not to go on.
+const TOGETHER: usize = 64;
+
 /// Threads of a process that are decoded together.
 pub(super) struct Group<'a> {
     pub process: &'a Process,
@@ -70,7 +74,7 @@ impl Group<'_> {
                 return taken;
             }
             if early > 0 {
-                early -= 1;
+                early = early.saturating_sub(TOGETHER);
                 may_settle = decoder.may_settle();
                 if !may_settle {
                     return 0;
@@ -86,9 +90,12 @@ impl Group<'_> {
                 settled = decoder.has_settled();
                 return if settled { taken } else { 0 };
             }
-            if begun && early == 0 {
-                quiet = first.pass() as usize;
-            }
+            let most = if begun && early == 0 {
+                usize::MAX
+            } else {
+                TOGETHER
+            };
+            quiet = first.pass(most, begun);
             taken
         })?;
         if !may_settle {
@@ -125,9 +132,7 @@ impl Group<'_> {
             if look.is_due(begun) && !look.is_new(decoder.survey()) {
                 return 0;
             }
-            if begun {
-                quiet = look.pass() as usize;
-            }
+            quiet = look.pass(if begun { usize::MAX } else { TOGETHER }, begun);
             taken
         })?;
         let mut found = decoder.finish();
