@@ -278,7 +278,9 @@ impl<'a, S: Sink> Running<'a, S> {
         if previous == Some(stack) {
             return;
         }
-        self.calls.end_idle(context, Some(stack), time);
+        if self.calls.map.threads[context].idle_since.is_some() {
+            self.calls.end_idle(context, Some(stack), time);
+        }
         let by = previous.map(|previous| {
             let state = &self.calls.map.stacks[previous];
             let own = self.calls.strands.id(state.slot);
@@ -304,7 +306,9 @@ impl<'a, S: Sink> Running<'a, S> {
             other.left_behind = Some((stack, self.calls.strands.id(state.slot)));
         } else {
             state.suspended += time.saturating_sub(state.since);
-            self.calls.map.stacks.forget_empty(stack);
+            if state.frames.is_empty() {
+                self.calls.map.stacks.forget_empty(stack);
+            }
         }
         let state = &mut self.calls.map.stacks[stack];
         let before = std::mem::replace(&mut state.thread, context as u32);
@@ -332,6 +336,7 @@ impl<'a, S: Sink> Running<'a, S> {
 
     /// Suspends `stack` from `time` on. Another stack that was kept as suspended at the same place
     /// is gone.
+    #[inline]
     fn rest(&mut self, stack: u32, time: u64) {
         let state = &mut self.calls.map.stacks[stack];
         state.running = false;

@@ -26,7 +26,7 @@ const AROUND: u64 = 4096;
 
 impl<S: Sink> Decoder<'_, S> {
     /// Takes an exit.
-    #[inline]
+    #[inline(always)]
     pub fn exit(
         &mut self,
         context: usize,

@@ -219,8 +219,13 @@ impl<'a, S: Sink> Decoder<'a, S> {
     ///
     /// # Errors
     /// [`NotAlone`], if it may not be.
-    #[inline]
     pub fn feed(&mut self, thread: usize, event: &Event) -> Result<(), NotAlone> {
+        self.take(thread, event)
+    }
+
+    /// [`Decoder::feed`], for where most events are taken.
+    #[inline(always)]
+    fn take(&mut self, thread: usize, event: &Event) -> Result<(), NotAlone> {
         let context = self.running.begin_event(thread, event.time.0);
         if self.running.thread(context).events == 1 {
             self.running.begins(context, event.time.0);
@@ -293,7 +298,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 rest = after;
                 continue;
             }
-            self.feed(*thread, event)?;
+            self.take(*thread, event)?;
             rest = behind;
         }
         Ok(())

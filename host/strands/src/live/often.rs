@@ -21,9 +21,15 @@ impl Slots {
         self.settle(self.entering.0);
         let live = self.at(slot);
         if live.state & WHOLE != 0 || self.entries.all[usize::from(live.entry)].1 == Addr(0) {
-            self.change(slot, |whole| whole.strand.begins_with(function));
+            self.begins_with(slot, function);
         }
         self.entering = (slot, 1);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begins_with(&mut self, slot: u32, function: Addr) {
+        self.change(slot, |whole| whole.strand.begins_with(function));
     }
 
     /// The calls that were entered on this strand are among its own from here on.
@@ -37,8 +43,14 @@ impl Slots {
         let live = self.at_mut(slot);
         match live.calls.checked_add(entered) {
             Some(calls) if live.state & WHOLE == 0 => live.calls = calls,
-            _ => self.change(slot, |whole| whole.strand.calls += u64::from(entered)),
+            _ => self.settle_whole(slot, entered),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn settle_whole(&mut self, slot: u32, entered: u32) {
+        self.change(slot, |whole| whole.strand.calls += u64::from(entered));
     }
 
     /// It calls from here, or was left in this function: it may be suspended there next.
