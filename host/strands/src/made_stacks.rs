@@ -223,16 +223,27 @@ impl MadeStacks {
         (made.low <= sp).then_some(*made)
     }
 
+    /// The stack that was made where `sp` is; `None` if it lies within a thread's own.
+    #[inline]
+    fn outside_at(&self, sp: u64) -> Option<&MadeStack> {
+        let made = self.stacks.next(sp + 1)?;
+        let is_array = || !self.arrays.is_empty() && self.arrays.contains_key(&made.number);
+        (made.low <= sp && !is_array()).then_some(made)
+    }
+
     /// The stack of the fiber that has the one which was made where `sp` is; `None` if that lies
     /// within a thread's own.
     #[inline]
     pub fn fiber_at<S: Sink>(&self, running: &Running<'_, S>, sp: u64) -> Option<u32> {
-        let made = self.stacks.next(sp + 1)?;
-        let is_array = || !self.arrays.is_empty() && self.arrays.contains_key(&made.number);
-        if sp < made.low || is_array() {
-            return None;
-        }
-        made.fiber(running).map(|fiber| fiber.stack)
+        let fiber = self.outside_at(sp)?.fiber(running)?;
+        Some(fiber.stack)
+    }
+
+    /// The stack that was made where `sp` is, if no call of its fiber was seen; `None` if it lies
+    /// within a thread's own.
+    pub fn unmet_at(&self, sp: u64) -> Option<MadeStack> {
+        let made = self.outside_at(sp)?;
+        (!made.has_begun).then_some(*made)
     }
 
     /// The stack that was made where `sp` is, and where that lies within a thread's own, if it

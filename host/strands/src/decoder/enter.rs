@@ -168,7 +168,9 @@ impl<S: Sink> Decoder<'_, S> {
         self.running.settle(context, new.sp);
         let callee = self.sites.callee(new.function, new.time);
         self.evidence.note_entered(callee);
+        let begins = self.begins_on_made_stack(context, new.sp);
         if way == 0
+            && begins.is_none()
             && let Some(stack) = self.container(context, new)
         {
             let body = self
@@ -270,6 +272,7 @@ impl<S: Sink> Decoder<'_, S> {
         }
         if instrumented.is_none()
             && way == 0
+            && begins.is_none()
             && let Some((stack, grown)) = self.grown_without_hooks(context, new)
             && grown != Grown::No
         {
@@ -294,18 +297,22 @@ impl<S: Sink> Decoder<'_, S> {
             return Ok(());
         }
         let mut is_recorded = instrumented.is_some();
-        let stack = match self.running.map().own_stack_at(context, new.sp) {
-            Some(own) => {
-                let tells = holder.is_some_and(|function| self.sites.tells_its_calls(function));
-                is_recorded |= tells;
-                // A call that was taken for gone does not tell what else is.
-                let tells = tells && !by_gone;
-                // Without a symbol, code that has no hooks may be taken for the function before.
-                let instrumented = instrumented.is_some_and(|it| self.sites.has_symbol(it));
-                self.on_own(context, own, new, (callee, way, tells), instrumented)
-            }
-            None if self.alone => return Err(NotAlone),
-            None => self.elsewhere(context, new, callee, holder, instrumented.is_some()),
+        let stack = if let Some(made) = begins.filter(|_| !is_recorded) {
+            self.evidence.note_other_strand();
+            self.note_callbacks();
+            self.on_made_stack(context, new, &made, false)
+        } else if let Some(own) = self.running.map().own_stack_at(context, new.sp) {
+            let tells = holder.is_some_and(|function| self.sites.tells_its_calls(function));
+            is_recorded |= tells;
+            // A call that was taken for gone does not tell what else is.
+            let tells = tells && !by_gone;
+            // Without a symbol, code that has no hooks may be taken for the function before.
+            let instrumented = instrumented.is_some_and(|it| self.sites.has_symbol(it));
+            self.on_own(context, own, new, (callee, way, tells), instrumented)
+        } else if self.alone {
+            return Err(NotAlone);
+        } else {
+            self.elsewhere(context, new, callee, holder, instrumented.is_some())
         };
         self.called_by_unseen(context, stack, new, holder);
         let mut flags = way;

@@ -151,9 +151,18 @@ impl<S: Sink> Decoder<'_, S> {
         self.running.new_stack(context, begun, doubts, new.time)
     }
 
+    /// The stack that the program made where `sp` is, if no call was made on it yet and the program
+    /// announces no strands: a call that no recorded function makes there is a new fiber's first.
+    pub(super) fn begins_on_made_stack(&self, context: usize, sp: u64) -> Option<MadeStack> {
+        if self.announced.is_ever() || self.running.map().threads.owns(context, sp) {
+            return None;
+        }
+        self.made_stacks.unmet_at(sp)
+    }
+
     /// The stack of a call where the program made a stack: of the fiber that is there, or of a new
     /// one.
-    fn on_made_stack(
+    pub(super) fn on_made_stack(
         &mut self,
         context: usize,
         new: &Entered,
