@@ -91,17 +91,30 @@ impl Filterable for All {
     }
 }
 
+/// The strands of which it is said where each was left last: for a coroutine, debug information is
+/// read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    All,
+    /// Those that have not ended.
+    Living,
+}
+
 /// Reads the whole trace.
 ///
 /// # Errors
 /// What reading it gives.
 pub fn read(trace: &Trace, names: &mut Names<'_>) -> Result<Strands, Error> {
-    let analysis = Analysis::new(trace, names.images());
-    let decoded = analysis.decode(|_| All::default())?;
-    Ok(listed(trace, names, decoded, None))
+    unfiltered(trace, names, Left::All)
 }
 
-/// All strands of these parts.
+fn unfiltered(trace: &Trace, names: &mut Names<'_>, left: Left) -> Result<Strands, Error> {
+    let analysis = Analysis::new(trace, names.images());
+    let decoded = analysis.decode(|_| All::default())?;
+    Ok(listed(trace, names, decoded, None, left))
+}
+
+/// All strands of these parts. Where one has ended, it is not said where it was left last.
 pub fn of_parts(trace: &Trace, names: &mut Names<'_>, parts: Vec<(usize, All)>) -> Strands {
     let decoded = Decoded {
         sinks: parts,
@@ -109,11 +122,12 @@ pub fn of_parts(trace: &Trace, names: &mut Names<'_>, parts: Vec<(usize, All)>) 
         loose: heddle_calls::Loose::default(),
         remarks: heddle_trace_file::Remarks::default(),
     };
-    listed(trace, names, decoded, None)
+    listed(trace, names, decoded, None, Left::Living)
 }
 
 /// Reads the whole trace; of it, those strands have calls that the filter keeps. Who was made by
-/// another strand seems to be made by that one's nearest maker that is kept.
+/// another strand seems to be made by that one's nearest maker that is kept. Where one has ended,
+/// it is not said where it was left last.
 ///
 /// # Errors
 /// What reading it gives, and options that do not fit it.
@@ -123,7 +137,7 @@ pub fn read_filtered(
     filter: &FilterArgs,
 ) -> anyhow::Result<Strands> {
     let Some(mut filter) = Filter::new(filter, trace, names)? else {
-        return Ok(read(trace, names)?);
+        return Ok(unfiltered(trace, names, Left::Living)?);
     };
     let analysis = Analysis::new(trace, names.images());
     if filter.must_learn() {
@@ -133,7 +147,7 @@ pub fn read_filtered(
     }
     let decoded = analysis.decode(|process| filter.over(process, All::default()))?;
     let (decoded, left_out) = unwrap(decoded);
-    Ok(listed(trace, names, decoded, Some(left_out)))
+    Ok(listed(trace, names, decoded, Some(left_out), Left::Living))
 }
 
 fn listed(
@@ -141,6 +155,7 @@ fn listed(
     names: &mut Names<'_>,
     decoded: Decoded<All>,
     left_out: Option<LeftOut>,
+    left: Left,
 ) -> Strands {
     let mut all = StrandList::default();
     let mut makers = Makers::default();
@@ -171,6 +186,9 @@ fn listed(
         while let Some(&maker) = strand.parent.and_then(|parent| gone.get(&parent)) {
             strand.parent = maker;
             changes = true;
+        }
+        if left == Left::Living && strand.died().is_some() {
+            return changes;
         }
         let known = strand.suspended_at().map(|(address, _)| address);
         if let Some(address) = names.left_at(strand).filter(|&address| address != known) {
