@@ -134,8 +134,8 @@ pub(crate) struct Around<'f> {
     pub thread: usize,
     /// The innermost call of its stack.
     pub top: Option<&'f mut Frame>,
-    /// The strand that runs on the stack.
-    pub strand: StrandId,
+    /// The slot of the strand that runs on the stack.
+    pub strand: u32,
     /// The strand whose activation ended just before, in its place.
     pub jumped: Option<StrandId>,
     /// The number of the thread's event.
@@ -520,12 +520,10 @@ impl<'a> Instances<'a> {
         let destroys =
             part != CoroutinePart::Resume || index.is_some_and(|index| index & 1 == 1) || rest_of;
         let same = known.filter(|&slot| {
-            let before = slots.resume_index(slot);
-            let begins = index == Some(0)
-                || in_ramp
-                || (index == Some(2) && before.is_some_and(|before| before != 0));
+            let went_on = || slots.resume_index(slot).is_some_and(|before| before != 0);
+            let begins = index == Some(0) || in_ramp || (index == Some(2) && went_on());
             let fits = destroys || !begins || slots.is_fresh(slot);
-            slots.coroutine(slot) == coroutine && !slots.is_dying(slot) && fits
+            fits && slots.coroutine(slot) == coroutine && !slots.is_dying(slot)
         });
         // The function that began to destroy the instance calls, or jumps to, the one that destroys
         // its locals.
@@ -567,7 +565,8 @@ impl<'a> Instances<'a> {
                 elsewhere = made.is_none();
                 let made = made.unwrap_or_else(|| {
                     self.made_elsewhere.insert(coroutine);
-                    self.maker(coroutine, in_ramp || index == Some(0), &around, new.time)
+                    let first = in_ramp || index == Some(0);
+                    self.maker(slots, (coroutine, first), &around, new.time)
                 });
                 let function = Addr(new.function);
                 let slot = self.begin(slots, sink, Some(frame), coroutine, &made, function);
@@ -578,13 +577,12 @@ impl<'a> Instances<'a> {
                 slot
             }
         };
-        slots.set_fresh(slot, false);
         if elsewhere {
             slots.was_made_elsewhere(slot);
         }
-        if !destroys {
-            slots.goes_on_behind(slot, index);
-            slots.leaves_at(slot, Addr(0));
+        match destroys {
+            true => slots.set_fresh(slot, false),
+            false => slots.is_entered(slot, index),
         }
         let flags = Frame::COROUTINE | if destroys { Frame::DESTROYS } else { 0 };
         Some(Instance {
@@ -596,7 +594,13 @@ impl<'a> Instances<'a> {
 
     /// Who made a new instance whose frame was not seen to be allocated, and when. `first`: it runs
     /// for the first time.
-    fn maker(&mut self, coroutine: u32, first: bool, around: &Around<'_>, time: u64) -> Made {
+    fn maker(
+        &mut self,
+        slots: &Slots,
+        (coroutine, first): (u32, bool),
+        around: &Around<'_>,
+        time: u64,
+    ) -> Made {
         let made = |maker, time| Made::new(maker, (around.thread, time), None);
         let unseen = self.unseen.get_mut(&coroutine);
         let unseen = unseen.map(|unseen| unseen.since(self.lacking_until.min(time)));
@@ -608,7 +612,7 @@ impl<'a> Instances<'a> {
             {
                 unseen.pop_back();
             }
-            return made(Some(around.strand), time);
+            return made(Some(slots.id(around.strand)), time);
         }
         let Some(unseen) = unseen else {
             return made(None, time);

@@ -77,7 +77,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         if let Some(frame) = new.frame {
             let around = Around {
                 thread: self.map.threads[context].thread,
-                strand: self.strands.id(outer),
+                strand: outer,
                 jumped: self.map.left_here(context, new).map(|left| left.strand),
                 event: self.map.threads[context].events,
                 top: self.map.stacks[stack].frames.last_mut(),

@@ -267,16 +267,17 @@ impl<'a, S: Sink> Strands<'a, S> {
         thread: usize,
         time: u64,
     ) {
+        self.slots.begin_activation(slot, (goes_on, thread), time);
+        let is_first = !self.slots.ran_before(slot);
+        if !is_first && !S::LIVES {
+            return;
+        }
         let by = match left {
             Some(left) if self.instances.hands_over(left.callee) => self.handed_over(slot, left),
             _ => Some(self.slots.id(outer)),
         };
-        let how = (goes_on, thread);
-        self.slots.begin_activation(slot, how, time);
         // What was first run by a strand that is not known, was not by the next one.
-        if let Some(by) = by
-            && !self.slots.ran_before(slot)
-        {
+        if is_first && let Some(by) = by {
             self.slots.was_run_by(slot, by);
         }
         if S::LIVES {

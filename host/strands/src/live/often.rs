@@ -66,14 +66,20 @@ impl Slots {
         self.change(slot, |whole| whole.strand.leaves_at(address));
     }
 
-    /// A coroutine goes on behind the suspension point with this number.
+    /// A coroutine is entered, and goes on behind the suspension point with this number.
     #[inline]
-    pub fn goes_on_behind(&mut self, slot: u32, index: Option<u16>) {
+    pub fn is_entered(&mut self, slot: u32, index: Option<u16>) {
         let live = self.at_mut(slot);
-        match live.state & WHOLE {
-            0 => live.resume_index = Strand::index_behind(live.resume_index, index),
-            _ => self.change(slot, |whole| whole.strand.goes_on_behind(index)),
+        live.state &= !FRESH;
+        if live.state & WHOLE == 0 {
+            live.resume_index = Strand::index_behind(live.resume_index, index);
+            live.left_at = Short::default();
+            return;
         }
+        self.change(slot, |whole| {
+            whole.strand.goes_on_behind(index);
+            whole.strand.leaves_at(Addr(0));
+        });
     }
 
     /// It goes on to run, on this thread.

@@ -94,8 +94,9 @@ impl Both {
             }
             2 => {
                 let index = (dice.roll(3) > 0).then(|| dice.roll(9) as u16);
-                slots.goes_on_behind(slot, index);
+                slots.is_entered(slot, index);
                 live.strand.goes_on_behind(index);
+                live.strand.leaves_at(Addr(0));
             }
             3 => {
                 slots.run_on(slot, thread as usize);
