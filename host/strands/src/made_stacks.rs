@@ -223,27 +223,32 @@ impl MadeStacks {
         (made.low <= sp).then_some(*made)
     }
 
-    /// The stack that was made where `sp` is; `None` if it lies within a thread's own.
-    #[inline]
-    fn outside_at(&self, sp: u64) -> Option<&MadeStack> {
-        let made = self.stacks.next(sp + 1)?;
-        let is_array = || !self.arrays.is_empty() && self.arrays.contains_key(&made.number);
-        (made.low <= sp && !is_array()).then_some(made)
-    }
-
     /// The stack of the fiber that has the one which was made where `sp` is; `None` if that lies
     /// within a thread's own.
     #[inline]
     pub fn fiber_at<S: Sink>(&self, running: &Running<'_, S>, sp: u64) -> Option<u32> {
-        let fiber = self.outside_at(sp)?.fiber(running)?;
-        Some(fiber.stack)
+        let made = self.stacks.next(sp + 1)?;
+        if sp < made.low || self.is_array(made) {
+            return None;
+        }
+        made.fiber(running).map(|fiber| fiber.stack)
+    }
+
+    /// Whether a stack lies within a thread's own.
+    #[inline]
+    fn is_array(&self, made: &MadeStack) -> bool {
+        // Few programs have any.
+        !self.arrays.is_empty() && self.arrays.contains_key(&made.number)
     }
 
     /// The stack that was made where `sp` is, if no call of its fiber was seen; `None` if it lies
-    /// within a thread's own.
-    pub fn unmet_at(&self, sp: u64) -> Option<MadeStack> {
-        let made = self.outside_at(sp)?;
-        (!made.has_begun).then_some(*made)
+    /// within a thread's own, or if the innermost call that the thread has open, which is at `top`,
+    /// lies on it: a handler, or what shares the memory.
+    pub fn unmet_at(&self, sp: u64, top: Option<u64>) -> Option<MadeStack> {
+        let (end, made) = self.stacks.from(sp + 1).next()?;
+        let place = made.low..end;
+        let is_unmet = place.contains(&sp) && !made.has_begun && !self.is_array(made);
+        (is_unmet && !top.is_some_and(|top| place.contains(&top))).then_some(*made)
     }
 
     /// The stack that was made where `sp` is, and where that lies within a thread's own, if it

@@ -157,7 +157,9 @@ impl<S: Sink> Decoder<'_, S> {
         if self.announced.is_ever() || self.running.map().threads.owns(context, sp) {
             return None;
         }
-        self.made_stacks.unmet_at(sp)
+        let current = self.running.thread(context).current;
+        let top = current.and_then(|stack| self.running.stack(stack).top());
+        self.made_stacks.unmet_at(sp, top.map(|top| top.sp))
     }
 
     /// The stack of a call where the program made a stack: of the fiber that is there, or of a new

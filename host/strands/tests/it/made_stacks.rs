@@ -459,3 +459,59 @@ fn an_array_is_gone_where_its_functions_caller_makes_a_call() {
     });
     assert_eq!(ended(&trace), [(1, 4, true), (2, 2, true)]);
 }
+
+/// `body` has two enter hooks in it, its own and that of `step`, which is inlined; a signal's
+/// handler returns to 0x250.
+const INLINES: &str = "108 0 enter-call 100\n118 0 enter-call 500\n250 0 handler-return -\n";
+
+/// The strand, the function, and whether it is inlined, of each call but that of `main`. Every exit
+/// must belong to one.
+fn calls_inlined(trace: &Trace) -> Vec<(u64, u64, bool)> {
+    let told = told_with(trace, INLINES);
+    let is_unmatched = |told: &Told| matches!(told, Told::Unmatched(..));
+    assert!(!told.iter().any(is_unmatched));
+    let calls = told.into_iter().filter_map(|told| match told {
+        Told::Enter(id, _, _, function, inlined, ..) => Some((id.number(), function.0, inlined)),
+        _ => None,
+    });
+    calls.skip(1).collect()
+}
+
+#[test]
+fn what_is_inlined_into_a_handler_is_so_on_a_stack_without_calls_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        thread.stack_made(next(), STACKS[0].clone(), OWN - 0x100);
+        // Its fiber runs code without hooks when the signal comes.
+        let (sp, site) = (STACKS[0].end - 0x400, FIRST + 0x50);
+        thread.enter(next(), BODY, site, sp);
+        for grown in [0, 0x100] {
+            thread
+                .enter(next(), STEP, site, sp - grown)
+                .exit(next(), STEP, 0, sp - grown);
+        }
+        thread.exit(next(), BODY, 0, sp);
+        call(thread, next, 0);
+    });
+    let handler = [(1, BODY, false), (1, STEP, true), (1, STEP, true)];
+    let fiber = [(2, BODY, false)];
+    assert_eq!(calls_inlined(&trace), [&handler[..], &fiber].concat());
+}
+
+#[test]
+fn what_is_inlined_is_its_fibers_though_the_stack_was_made_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        let sp = STACKS[0].end - 0x80;
+        thread
+            .stack_made(next(), STACKS[0].clone(), OWN - 0x100)
+            .enter(next(), BODY, FIRST + 0x20, sp)
+            .stack_made(next(), STACKS[0].clone(), OWN - 0x100)
+            .enter(next(), STEP, FIRST + 0x20, sp - 0x100)
+            .exit(next(), STEP, 0, sp - 0x100)
+            .exit(next(), BODY, 0, sp);
+        call(thread, next, 0);
+    });
+    let fibers = [(2, BODY, false), (2, STEP, true), (3, BODY, false)];
+    assert_eq!(calls_inlined(&trace), fibers);
+}
