@@ -254,7 +254,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
     }
 
     /// The activation that was not seen to begin is over, if there is one on this thread, or, by
-    /// [`End::Open`], the trace is. Nothing that it has called is open.
+    /// [`End::Open`], the trace is. What it has called may be open where events are missing.
     pub fn end_unseen(&mut self, context: usize, end: End, time: u64) {
         let Some(unseen) = self.map.threads[context].unseen.take() else {
             return;
@@ -262,7 +262,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         let state = &mut self.map.stacks[self.map.threads[context].own];
         state.slot = unseen.thread;
         let ran = time.saturating_sub(unseen.since);
-        let nested = state.activations.get_or_insert_default().end(ran);
+        let nested = state.activations.get_or_insert_default().end_outermost(ran);
         let spent = (ran, nested);
         let when = (self.map.threads[context].thread, time);
         self.strands

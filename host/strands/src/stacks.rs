@@ -136,6 +136,15 @@ impl Activations {
         *self.open.last_mut().unwrap_or(&mut self.own) += ran;
         nested.unwrap_or(0)
     }
+
+    /// The same of the outermost, within which others may be open.
+    pub fn end_outermost(&mut self, ran: u64) -> u64 {
+        self.own += ran;
+        match self.open.is_empty() {
+            true => 0,
+            false => self.open.remove(0),
+        }
+    }
 }
 
 /// Where a fiber's stack is that lies within a thread's own: it is an array of a function.
