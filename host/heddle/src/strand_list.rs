@@ -114,7 +114,7 @@ fn unfiltered(trace: &Trace, names: &mut Names<'_>, left: Left) -> Result<Strand
     Ok(listed(trace, names, decoded, None, left))
 }
 
-/// All strands of these parts. Where one has ended, it is not said where it was left last.
+/// All strands of these parts. Debug information is not asked where one was left that has ended.
 pub fn of_parts(trace: &Trace, names: &mut Names<'_>, parts: Vec<(usize, All)>) -> Strands {
     let decoded = Decoded {
         sinks: parts,
@@ -126,8 +126,8 @@ pub fn of_parts(trace: &Trace, names: &mut Names<'_>, parts: Vec<(usize, All)>) 
 }
 
 /// Reads the whole trace; of it, those strands have calls that the filter keeps. Who was made by
-/// another strand seems to be made by that one's nearest maker that is kept. Where one has ended,
-/// it is not said where it was left last.
+/// another strand seems to be made by that one's nearest maker that is kept. Debug information is
+/// not asked where one was left that has ended.
 ///
 /// # Errors
 /// What reading it gives, and options that do not fit it.

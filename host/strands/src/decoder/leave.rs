@@ -53,7 +53,8 @@ impl<S: Sink> Decoder<'_, S> {
 
     /// The stack whose innermost call ends, if that is seen at once: it rested, and this call was
     /// entered with `sp`, or is left as others of its function were; or it is the thread's own,
-    /// where most hooks are tail-called. It is what [`Self::exit_slowly`] would find.
+    /// where most hooks are tail-called. It is what [`Self::exit_slowly`] would find, which looks
+    /// at what lies nearby before it asks whose stack was made there.
     #[inline]
     fn ends_innermost(&self, context: usize, function: Callee, sp: u64, way: Way) -> Option<u32> {
         let ends = |stack: u32| {
