@@ -123,11 +123,9 @@ impl Slots {
     /// that is not known was not by the next one.
     #[inline]
     pub fn goes_on_by(&mut self, slot: u32, by: StrandId) {
-        let live = self.at(slot);
-        let is_first = match live.kind.kind() {
+        let is_first = match self.at(slot).kind.kind() {
             // It runs from its beginning on.
             Kind::Thread => false,
-            Kind::Fiber if live.state & WHOLE == 0 => live.activations <= 1,
             Kind::Fiber => !self.ran_before(slot),
             Kind::Coroutine => true,
         };
