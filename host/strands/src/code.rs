@@ -24,7 +24,7 @@ pub struct Code {
     coroutines: u32,
     /// The coroutines that Clang compiled: it may lay their frames into what calls their ramps.
     by_clang: FxHashSet<u32>,
-    /// Of each module once, however often it came and went.
+    /// A module that was loaded at one place several times is here once.
     signal_returns: Vec<SignalReturns>,
     /// By function: those that it jumps to at its end; `None` for one that its code does not tell.
     jumps: FxHashMap<u32, Vec<Option<u32>>>,

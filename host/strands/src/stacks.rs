@@ -117,9 +117,9 @@ impl FunctionNumber {
 /// The activations of coroutines on a stack, and the time of others that each of them resumed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Activations {
-    /// Of each that is open, outermost first.
+    /// The time that each open activation resumed others for, the outermost first.
     open: Vec<u64>,
-    /// Of the strand whose stack it is.
+    /// The time that the strand whose stack it is resumed others for.
     own: u64,
 }
 
@@ -457,5 +457,34 @@ impl Resting {
         near.take_while(|&(base, _)| base <= sp.saturating_add(reach))
             .min_by_key(|(base, _)| base.abs_diff(sp))
             .map(|(_, &stack)| stack)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_an_activation_is_that_of_what_resumed_it() {
+        let mut all = Activations::default();
+        all.begin();
+        all.begin();
+        all.begin();
+        assert_eq!(all.end(5), 0);
+        assert_eq!(all.end(20), 5);
+        assert_eq!(all.end(100), 20);
+        assert_eq!((all.open.len(), all.own), (0, 100));
+    }
+
+    #[test]
+    fn the_outermost_activation_may_end_before_one_that_it_resumed() {
+        let mut all = Activations::default();
+        all.begin();
+        all.begin();
+        assert_eq!(all.end_outermost(30), 0);
+        assert_eq!((all.open.len(), all.own), (1, 30));
+        assert_eq!(all.end(7), 0);
+        assert_eq!(all.own, 37);
+        assert_eq!(all.end_outermost(1), 0);
     }
 }
