@@ -5,6 +5,7 @@
 mod arrays;
 mod destroyed;
 mod distances;
+mod exits;
 mod forks;
 mod handlers;
 mod instances;

@@ -1,0 +1,283 @@
+//! Exits of calls on stacks other than the one that the thread ran until then: where the program
+//! has made a stack, its innermost call mostly ends, which is seen at once.
+
+use crate::log::{Log, Told};
+use crate::marks::decoded;
+use heddle_calls::End;
+use heddle_strands::Decoded;
+use heddle_trace_file::write::{ProcessWriter, ThreadWriter};
+use std::ops::Range;
+
+const CODE: u64 = 0x40_0000;
+const BODY: u64 = CODE;
+const WORK: u64 = CODE + 0x100;
+/// The function that is not traced, and makes each fiber's outermost call.
+const FIRST: u64 = CODE + 0x200;
+const LEAF: u64 = CODE + 0x300;
+const INNER: u64 = CODE + 0x400;
+/// The threads' own stacks.
+const OWN: [Range<u64>; 2] = [0x7fff_0000..0x7fff_8000, 0x7ffe_0000..0x7ffe_8000];
+/// A stack that the program makes.
+const STACK: Range<u64> = 0x6000_0000..0x6000_4000;
+/// Where the fiber on that has its calls of `body` and `work`.
+const BASE: u64 = STACK.end - 0x80;
+const AT: u64 = STACK.end - 0x100;
+/// Where a fiber is that shows how far from their enters calls of `work` are left.
+const OTHER: u64 = 0x6800_0f80;
+/// When the exit comes that is looked at.
+const EXIT: u64 = 5000;
+
+/// What became of the exit.
+#[derive(Debug, PartialEq)]
+enum Exit {
+    /// It is that of the call that was entered then.
+    Ends(u64),
+    /// It belongs to none.
+    Unmatched,
+}
+
+fn exit_of(decoded: &Decoded<Log>) -> Exit {
+    let mut log = decoded.sinks.iter().flat_map(|(_, log)| &log.0);
+    let found = log.find_map(|told| match told {
+        Told::Leave(.., span) if span.exit.0 == EXIT && span.end == End::Returned => {
+            Some(Exit::Ends(span.enter.0))
+        }
+        Told::Unmatched(.., time) if time.0 == EXIT => Some(Exit::Unmatched),
+        _ => None,
+    });
+    found.unwrap()
+}
+
+/// A thread of the program, within a call of `inner` on its own stack.
+fn thread(process: &mut ProcessWriter, number: usize) -> ThreadWriter {
+    let own = &OWN[number];
+    let mut thread = process.thread(4711 + number as u32, "app");
+    thread.stack(own.start, own.end).enter(
+        10 + number as u64,
+        INNER,
+        FIRST + 0x80,
+        own.end - 0x100,
+    );
+    thread
+}
+
+/// The thread leaves that call, and ends.
+fn ends(mut thread: ThreadWriter, number: usize) {
+    thread.exit(9000, INNER, 0, OWN[number].end - 0x100);
+    thread.finish().unwrap();
+}
+
+/// A call of `work` on another stack is left so many bytes above its enter: others may be, too.
+fn leaves_at(thread: &mut ThreadWriter, by: i64) {
+    thread
+        .enter(100, WORK, FIRST + 0x20, OTHER)
+        .exit(110, WORK, 0, OTHER.wrapping_add_signed(by));
+}
+
+/// The thread makes [`STACK`], and the fiber there calls `body` at 210.
+fn begins(thread: &mut ThreadWriter) {
+    thread
+        .stack_made(200, STACK, OWN[0].end - 0x200)
+        .enter(210, BODY, FIRST + 0x20, BASE);
+}
+
+/// `body` calls `work`.
+fn works(thread: &mut ThreadWriter, time: u64, sp: u64) {
+    thread.enter(time, WORK, BODY + 0x20, sp);
+}
+
+/// The thread goes back to its own stack, and calls `leaf` there.
+fn goes_back(thread: &mut ThreadWriter) {
+    let sp = OWN[0].end - 0x180;
+    thread
+        .enter(4000, LEAF, INNER + 0x20, sp)
+        .exit(4010, LEAF, 0, sp);
+}
+
+/// The exit of a thread that does this within `inner`, and that has gone back to its own stack.
+fn exit_behind(does: impl FnOnce(&mut ThreadWriter), exit: impl FnOnce(&mut ThreadWriter)) -> Exit {
+    let decoded = decoded(|process| {
+        let mut thread = thread(process, 0);
+        does(&mut thread);
+        goes_back(&mut thread);
+        exit(&mut thread);
+        ends(thread, 0);
+    });
+    exit_of(&decoded)
+}
+
+fn leaves_work(sp: u64) -> impl FnOnce(&mut ThreadWriter) {
+    move |thread| _ = thread.exit(EXIT, WORK, 0, sp)
+}
+
+/// Where it is not known that calls of its function are left there, an exit above the frame that
+/// the innermost call was made from is an outer call's: an exception has left the inner one.
+#[test]
+fn an_exit_far_above_the_innermost_call_is_an_outer_calls() {
+    let deep = AT - 0x2000;
+    let does = |thread: &mut ThreadWriter| {
+        leaves_at(thread, 0x20);
+        begins(thread);
+        works(thread, 220, AT);
+        thread.enter(230, WORK, WORK + 0x20, deep);
+    };
+    assert_eq!(exit_behind(does, leaves_work(deep)), Exit::Ends(230));
+    assert_eq!(exit_behind(does, leaves_work(deep + 0x20)), Exit::Ends(230));
+    assert_eq!(exit_behind(does, leaves_work(AT + 0x10)), Exit::Ends(220));
+}
+
+/// Though the innermost call on the stack above has its frame so that it could have been left
+/// there.
+#[test]
+fn an_exit_below_a_stack_that_was_made_is_another_fibers() {
+    let (beneath, lowest) = (STACK.start - 0x80, STACK.start + 0x80);
+    let does = |thread: &mut ThreadWriter| {
+        leaves_at(thread, beneath.wrapping_sub(lowest) as i64);
+        thread.enter(150, WORK, FIRST + 0x20, beneath);
+        begins(thread);
+        works(thread, 220, lowest);
+    };
+    assert_eq!(exit_behind(does, leaves_work(beneath)), Exit::Ends(150));
+}
+
+#[test]
+fn an_exit_of_another_function_is_not_the_innermost_calls() {
+    let does = |thread: &mut ThreadWriter| {
+        leaves_at(thread, 0x40);
+        begins(thread);
+        works(thread, 220, AT);
+    };
+    let leaves_body = |thread: &mut ThreadWriter| _ = thread.exit(EXIT, BODY, 0, AT + 0x40);
+    assert_eq!(exit_behind(does, leaves_body), Exit::Ends(210));
+    assert_eq!(exit_behind(does, leaves_work(AT + 0x40)), Exit::Ends(220));
+}
+
+/// The same on a stack that was not seen to be made.
+#[test]
+fn an_exit_at_the_innermost_call_of_another_function_is_not_its() {
+    let does = |thread: &mut ThreadWriter| {
+        thread.enter(210, BODY, FIRST + 0x20, BASE);
+        works(thread, 220, AT);
+    };
+    let leaves_body = |thread: &mut ThreadWriter| _ = thread.exit(EXIT, BODY, 0, AT);
+    assert_eq!(exit_behind(does, leaves_body), Exit::Unmatched);
+    assert_eq!(exit_behind(does, leaves_work(AT)), Exit::Ends(220));
+}
+
+/// By `-mfentry`, a call is left with the stack pointer that it was entered with, whatever is known
+/// of calls of its function by the other way in.
+#[test]
+fn an_exit_that_tells_no_function_is_of_the_call_that_was_entered_there() {
+    let does = |thread: &mut ThreadWriter| {
+        leaves_at(thread, 0x40);
+        begins(thread);
+        thread.entry(220, WORK, BODY + 0x20, AT);
+    };
+    let leaves = |sp: u64| move |thread: &mut ThreadWriter| _ = thread.leave(EXIT, sp);
+    assert_eq!(exit_behind(does, leaves(AT)), Exit::Ends(220));
+    assert_eq!(exit_behind(does, leaves(AT + 0x40)), Exit::Unmatched);
+}
+
+/// The program says that a strand runs of which nothing was heard: the stack may have been given to
+/// that.
+#[test]
+fn an_exit_of_a_strand_that_was_just_announced_is_not_that_of_the_fiber_before() {
+    let of = |announced: bool| {
+        let does = |thread: &mut ThreadWriter| {
+            leaves_at(thread, 0x40);
+            begins(thread);
+            works(thread, 220, AT);
+        };
+        exit_behind(does, |thread| {
+            if announced {
+                thread.strand_switch(4500, 8);
+            }
+            thread.exit(EXIT, WORK, 0, AT + 0x40);
+        })
+    };
+    assert_eq!(of(true), Exit::Unmatched);
+    assert_eq!(of(false), Exit::Ends(220));
+}
+
+/// The fiber that was there before is gone.
+#[test]
+fn an_exit_on_a_stack_that_was_made_anew_is_not_that_of_the_fiber_before() {
+    let of = |anew: bool| {
+        let does = |thread: &mut ThreadWriter| {
+            leaves_at(thread, 0x40);
+            begins(thread);
+            works(thread, 220, AT);
+            if anew {
+                thread.stack_made(230, STACK, OWN[0].end - 0x200);
+            }
+        };
+        exit_behind(does, leaves_work(AT + 0x40))
+    };
+    assert_eq!(of(true), Exit::Unmatched);
+    assert_eq!(of(false), Exit::Ends(220));
+}
+
+/// The exit of the second thread, which does this once the first has done that.
+fn exit_of_second(
+    first: impl FnOnce(&mut ThreadWriter),
+    second: impl FnOnce(&mut ProcessWriter),
+) -> Exit {
+    let decoded = decoded(|process| {
+        let mut thread = thread(process, 0);
+        first(&mut thread);
+        ends(thread, 0);
+        second(process);
+    });
+    exit_of(&decoded)
+}
+
+/// Its place is known, and which of its calls can have been left there.
+#[test]
+fn an_exit_on_a_stack_that_is_a_part_of_a_threads_own_is_of_the_call_that_fits() {
+    let array = OWN[0].start + 0x2000..OWN[0].start + 0x6000;
+    let (base, at) = (array.end - 0x80, array.end - 0x100);
+    let of = |by: i64| {
+        let first = |thread: &mut ThreadWriter| {
+            leaves_at(thread, 0x40);
+            thread
+                .stack_made(200, array.clone(), OWN[0].end - 0x200)
+                .enter(205, LEAF, INNER + 0x20, array.start - 0x100)
+                .enter(210, BODY, FIRST + 0x20, base)
+                .enter(220, WORK, BODY + 0x20, at)
+                .enter(230, WORK, WORK + 0x20, at - 0x20)
+                .exit(240, LEAF, 0, array.start - 0x100);
+        };
+        exit_of_second(first, |process| {
+            let mut second = thread(process, 1);
+            second.exit(EXIT, WORK, 0, (at - 0x20).wrapping_add_signed(by));
+            ends(second, 1);
+        })
+    };
+    assert_eq!(of(0), Exit::Ends(230));
+    assert_eq!(of(0x40), Exit::Ends(220));
+}
+
+/// The memory of the stack has become that of the thread's own.
+#[test]
+fn an_exit_on_the_threads_own_stack_is_that_of_a_call_there() {
+    let first = |thread: &mut ThreadWriter| {
+        leaves_at(thread, 0x40);
+        begins(thread);
+        works(thread, 220, AT);
+        goes_back(thread);
+    };
+    let exit = exit_of_second(first, |process| {
+        let (mut second, other) = (process.thread(4712, "app"), OTHER + 0x1000);
+        second
+            .first(4500)
+            .stack(STACK.start, STACK.end)
+            .enter(4500, INNER, FIRST + 0x80, STACK.end - 0x40)
+            // Without this, each thread would be decoded by itself.
+            .enter(4502, BODY, FIRST + 0x20, other)
+            .exit(4504, BODY, 0, other)
+            .enter(4510, WORK, INNER + 0x20, AT + 0x10)
+            .exit(EXIT, WORK, 0, AT + 0x40);
+        second.finish().unwrap();
+    });
+    assert_eq!(exit, Exit::Ends(4510));
+}
