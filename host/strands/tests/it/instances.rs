@@ -1,7 +1,7 @@
 //! Instances of coroutines whose frames come from elsewhere than what was seen to be allocated.
 
 use crate::log::{Log, Told};
-use heddle_strands::{Analysis, Decoded, Kind};
+use heddle_strands::{Analysis, Decoded, Kind, StrandId};
 use heddle_symbols::Images;
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{ModuleSymbols, Trace, Why};
@@ -182,6 +182,33 @@ fn an_instance_of_clang_s_that_may_be_several_is_not_sure() {
         let expected = [(2, ramp.then_some(1), runs, sure)];
         assert_eq!(instances_by(&trace, symbols), expected, "{runs} {ramp}");
     }
+}
+
+/// Who is known to have run each coroutine first, that of the lowest number first.
+fn first_run_by(trace: &Trace, facts: &str) -> Vec<Option<u64>> {
+    let told = decoded(trace, &format!("{SYMBOLS}{facts}")).sinks;
+    let told = told.iter().flat_map(|(_, log)| &log.0);
+    let mut by: Vec<(u64, Option<u64>)> = told
+        .filter_map(|told| match told {
+            Told::RunBy(id, by) => Some((id.number(), by.map(StrandId::number))),
+            _ => None,
+        })
+        .collect();
+    by.sort_unstable();
+    by.into_iter().map(|(_, by)| by).collect()
+}
+
+/// The one that runs in the place of another may have been called by that, if it hands over.
+#[test]
+fn who_ran_an_instance_again_has_not_run_it_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        run(thread, next, MEMORY, BY_MAIN);
+        run(thread, next, MEMORY + 0x100, BY_MAIN);
+        run(thread, next, MEMORY + 0x100, BY_RAMP);
+    });
+    assert_eq!(first_run_by(&trace, ""), [Some(1), Some(1)]);
+    assert_eq!(first_run_by(&trace, "210 0 jump ?\n"), [Some(1), None]);
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub enum Told {
     Unmatched(StrandId, usize, Callee, Nanos),
     Other(StrandId, usize, Nanos),
     Called(Key, u64),
+    /// A coroutine has ended, and who ran it first, as far as is known.
+    RunBy(StrandId, Option<StrandId>),
     /// It has ended, and is not sure.
     Unsure(StrandId),
 }
@@ -46,6 +48,9 @@ impl Sink for Log {
     }
     fn ended(&mut self, strand: &Strand) {
         self.strand("ended", strand);
+        if strand.kind == Kind::Coroutine {
+            self.0.push(Told::RunBy(strand.id, strand.first_resumer()));
+        }
         if !strand.is_sure() {
             self.0.push(Told::Unsure(strand.id));
         }
