@@ -211,6 +211,29 @@ fn who_ran_an_instance_again_has_not_run_it_first() {
     assert_eq!(first_run_by(&trace, "210 0 jump ?\n"), [Some(1), None]);
 }
 
+/// A ramp makes an instance and runs it up to where that makes memory its own. Then its body is
+/// entered for the first time, twice.
+#[test]
+fn an_instance_that_has_begun_is_not_the_one_that_begins_in_its_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        let (site, sp) = BY_MAIN;
+        thread
+            .entry(next(), RAMP + 4, site, sp)
+            .frame_made(next(), MEMORY, sp - 0x20)
+            .frame_made(next(), MEMORY + 0x100, sp - 0x20)
+            .leave(next(), sp);
+        for _ in 0..2 {
+            thread
+                .capture(BODY + 4, MEMORY, Some(0))
+                .entry(next(), BODY + 4, site + 0x20, sp)
+                .leave(next(), sp);
+        }
+    });
+    let all = [(2, Some(1), 1, true), (3, Some(1), 1, true)];
+    assert_eq!(instances(&trace), all);
+}
+
 #[test]
 fn what_may_be_no_instance_for_want_of_symbols_is_not_sure() {
     let directory = tempfile::tempdir().unwrap();
