@@ -67,6 +67,7 @@ mod tests {
         let mut offsets = Offsets::default();
         (1..1000).for_each(|by| offsets.note(1, by * 16));
         assert!(offsets.holds(1, 128) && !offsets.holds(1, 144));
+        assert!(!offsets.holds(1, 999 * 16), "though it came last");
         assert_eq!(offsets.all().len(), Offsets::OF_ALL);
     }
 }
