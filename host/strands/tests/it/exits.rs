@@ -1,5 +1,6 @@
-//! Exits of calls on stacks other than the one that the thread ran until then: where the program
-//! has made a stack, its innermost call mostly ends, which is seen at once.
+//! Exits of calls on stacks other than the one that the thread ran until then. Mostly the innermost
+//! call of a stack that the program has made ends, or that of the thread's own, which is seen at
+//! once.
 
 use crate::log::{Log, Told};
 use crate::marks::decoded;
@@ -94,16 +95,36 @@ fn goes_back(thread: &mut ThreadWriter) {
         .exit(4010, LEAF, 0, sp);
 }
 
-/// The exit of a thread that does this within `inner`, and that has gone back to its own stack.
-fn exit_behind(does: impl FnOnce(&mut ThreadWriter), exit: impl FnOnce(&mut ThreadWriter)) -> Exit {
-    let decoded = decoded(|process| {
+/// The thread goes on to a fiber elsewhere, which calls `body`.
+fn goes_away(thread: &mut ThreadWriter) {
+    thread.enter(4000, BODY, FIRST + 0x20, OTHER + 0x1000);
+}
+
+/// What is told of a thread that does all this within `inner`.
+fn decoded_of(does: impl FnOnce(&mut ThreadWriter)) -> Decoded<Log> {
+    decoded(|process| {
         let mut thread = thread(process, 0);
         does(&mut thread);
-        goes_back(&mut thread);
-        exit(&mut thread);
         ends(thread, 0);
-    });
-    exit_of(&decoded)
+    })
+}
+
+/// The exit of a thread that does this, and has gone back to its own stack.
+fn exit_behind(does: impl FnOnce(&mut ThreadWriter), exit: impl FnOnce(&mut ThreadWriter)) -> Exit {
+    exit_of(&decoded_of(|thread| {
+        does(thread);
+        goes_back(thread);
+        exit(thread);
+    }))
+}
+
+/// The exit of `work` with this stack pointer, of a thread that does this, and has gone away.
+fn decoded_on_own(does: impl FnOnce(&mut ThreadWriter), sp: u64) -> Decoded<Log> {
+    decoded_of(|thread| {
+        does(thread);
+        goes_away(thread);
+        leaves_work(sp)(thread);
+    })
 }
 
 fn leaves_work(sp: u64) -> impl FnOnce(&mut ThreadWriter) {
@@ -280,4 +301,106 @@ fn an_exit_on_the_threads_own_stack_is_that_of_a_call_there() {
         second.finish().unwrap();
     });
     assert_eq!(exit, Exit::Ends(4510));
+}
+
+/// Where a thread has its calls of `work` on its own stack.
+const WORKS: u64 = OWN[0].end - 0x180;
+
+/// `inner` calls `work`.
+fn works_on_own(thread: &mut ThreadWriter, time: u64, sp: u64) {
+    thread.enter(time, WORK, INNER + 0x20, sp);
+}
+
+#[test]
+fn an_exit_above_the_frame_of_the_threads_innermost_call_is_an_outer_calls() {
+    let of = |sp: u64| {
+        let does = |thread: &mut ThreadWriter| {
+            works_on_own(thread, 220, WORKS);
+            thread.enter(230, WORK, WORK + 0x20, WORKS - 0x80);
+        };
+        exit_of(&decoded_on_own(does, sp))
+    };
+    assert_eq!(of(WORKS - 0x80 + 0x40), Exit::Ends(230));
+    assert_eq!(of(WORKS + 0x40), Exit::Ends(220));
+}
+
+#[test]
+fn an_exit_right_below_the_threads_own_stack_is_a_fibers() {
+    let (lowest, beneath) = (OWN[0].start + 0x10, OWN[0].start - 0x80);
+    let does = |thread: &mut ThreadWriter| {
+        thread
+            .stack_made(200, OWN[0].start - 0x4000..OWN[0].start, WORKS)
+            .enter(210, WORK, FIRST + 0x20, beneath);
+        works_on_own(thread, 220, lowest);
+    };
+    let exit = exit_of(&decoded_on_own(does, beneath + 0x20));
+    assert_eq!(exit, Exit::Ends(210));
+}
+
+/// A call of that function was taken for gone where the exit is: it is a fiber's, on an array.
+#[test]
+fn an_exit_far_below_the_threads_innermost_call_may_be_that_of_one_that_was_lost() {
+    let of = |lost: u64| {
+        let does = |thread: &mut ThreadWriter| {
+            thread.enter(200, WORK, FIRST + 0x60, lost);
+            works_on_own(thread, 220, WORKS);
+        };
+        let decoded = decoded_on_own(does, lost);
+        (exit_of(&decoded), decoded.unresolved[0].unsure_threads)
+    };
+    assert_eq!(of(WORKS - 0x80), (Exit::Ends(220), 0));
+    assert_eq!(of(WORKS - 0x800), (Exit::Ends(220), 1));
+}
+
+#[test]
+fn an_exit_on_an_array_of_the_threads_own_stack_is_the_fibers_there() {
+    let array = OWN[0].start + 0x2000..OWN[0].start + 0x6000;
+    let at = array.end - 0x80;
+    let does = |thread: &mut ThreadWriter| {
+        thread
+            .stack_made(200, array.clone(), OWN[0].end - 0x200)
+            .enter(205, WORK, INNER + 0x20, array.start - 0x100)
+            .enter(210, WORK, FIRST + 0x20, at);
+    };
+    assert_eq!(exit_of(&decoded_on_own(does, at + 0x20)), Exit::Ends(210));
+}
+
+/// It was in the middle of calls when recording began.
+#[test]
+fn an_exit_of_a_strand_that_was_announced_is_not_one_of_the_threads_innermost_call() {
+    let of = |announced: bool| {
+        let decoded = decoded_of(|thread| {
+            works_on_own(thread, 220, WORKS);
+            if announced {
+                thread.strand_switch(230, 7);
+            }
+            thread.exit(240, LEAF, 0, OTHER);
+            goes_away(thread);
+            leaves_work(WORKS + 0x20)(thread);
+        });
+        exit_of(&decoded)
+    };
+    assert_eq!(of(true), Exit::Unmatched);
+    assert_eq!(of(false), Exit::Ends(220));
+}
+
+/// Where the thread's own stack ends was not recorded: it seems to go on in what was made for the
+/// fiber, which another thread ran when it was heard of last.
+#[test]
+fn an_exit_where_another_thread_has_a_call_open_is_that_ones() {
+    let at = STACK.end - 0x40;
+    let decoded = decoded(|process| {
+        let (mut first, own) = (process.thread(4711, "app"), STACK.end + 0x1000);
+        first
+            .stack_made(5, STACK, own)
+            .enter(10, INNER, FIRST + 0x80, own);
+        works_on_own(&mut first, 220, STACK.end + 0x20);
+        goes_away(&mut first);
+        leaves_work(at)(&mut first);
+        first.exit(9000, INNER, 0, own).finish().unwrap();
+        let mut second = thread(process, 1);
+        second.enter(230, WORK, FIRST + 0x20, at);
+        ends(second, 1);
+    });
+    assert_eq!(exit_of(&decoded), Exit::Ends(230));
 }
