@@ -69,7 +69,7 @@ impl<S: Sink> Decoder<'_, S> {
             return Some(made);
         }
         if let Some(resting) = self.running.stacks().resting_at(sp) {
-            return (!self.alone && ends(resting)).then_some(resting);
+            return ends(resting).then_some(resting);
         }
         let own = self.running.thread(context).own;
         (ends(own) && self.may_end_on_own(context, own, sp, way)).then_some(own)
@@ -98,7 +98,6 @@ impl<S: Sink> Decoder<'_, S> {
             return false;
         };
         way == Way::Instrumented
-            && (!self.alone || map.threads[context].current == Some(own))
             && map.threads.owns(context, sp)
             && (outer.sp != top.sp && sp <= outer.sp)
             && top.sp.saturating_sub(sp) < LITTLE
