@@ -88,11 +88,11 @@ fn works(thread: &mut ThreadWriter, time: u64, sp: u64) {
 }
 
 /// The thread goes back to its own stack, and calls `leaf` there.
-fn goes_back(thread: &mut ThreadWriter) {
+fn goes_back(thread: &mut ThreadWriter, time: u64) {
     let sp = OWN[0].end - 0x180;
     thread
-        .enter(4000, LEAF, INNER + 0x20, sp)
-        .exit(4010, LEAF, 0, sp);
+        .enter(time, LEAF, INNER + 0x20, sp)
+        .exit(time + 10, LEAF, 0, sp);
 }
 
 /// The thread goes on to a fiber elsewhere, which calls `body`.
@@ -113,7 +113,7 @@ fn decoded_of(does: impl FnOnce(&mut ThreadWriter)) -> Decoded<Log> {
 fn exit_behind(does: impl FnOnce(&mut ThreadWriter), exit: impl FnOnce(&mut ThreadWriter)) -> Exit {
     exit_of(&decoded_of(|thread| {
         does(thread);
-        goes_back(thread);
+        goes_back(thread, 4000);
         exit(thread);
     }))
 }
@@ -285,7 +285,7 @@ fn an_exit_on_the_threads_own_stack_is_that_of_a_call_there() {
         leaves_at(thread, 0x40);
         begins(thread);
         works(thread, 220, AT);
-        goes_back(thread);
+        goes_back(thread, 4000);
     };
     let exit = exit_of_second(first, |process| {
         let (mut second, other) = (process.thread(4712, "app"), OTHER + 0x1000);
@@ -403,4 +403,29 @@ fn an_exit_where_another_thread_has_a_call_open_is_that_ones() {
         ends(second, 1);
     });
     assert_eq!(exit_of(&decoded), Exit::Ends(230));
+}
+
+/// The memory of the stack has become that of a thread's own, and the fiber is gone.
+#[test]
+fn an_exit_where_a_fiber_is_gone_is_not_one_of_the_next_that_begins() {
+    let decoded = decoded(|process| {
+        let (mut first, next) = (thread(process, 0), STACK.end + 0x80);
+        leaves_at(&mut first, BASE.wrapping_sub(next) as i64);
+        begins(&mut first);
+        goes_back(&mut first, 4000);
+        first.enter(4600, WORK, FIRST + 0x20, next);
+        goes_back(&mut first, 4700);
+        leaves_work(BASE)(&mut first);
+        ends(first, 0);
+        let mut second = process.thread(4712, "app");
+        second
+            .first(4500)
+            .made_by(1)
+            .stack(STACK.start, STACK.end)
+            .enter(4500, INNER, FIRST + 0x80, STACK.end - 0x40)
+            .exit(9000, INNER, 0, STACK.end - 0x40)
+            .finish()
+            .unwrap();
+    });
+    assert_eq!(exit_of(&decoded), Exit::Unmatched);
 }
