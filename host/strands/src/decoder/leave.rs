@@ -54,7 +54,8 @@ impl<S: Sink> Decoder<'_, S> {
     /// The stack whose innermost call ends, if that is seen at once: it rested, and this call was
     /// entered with `sp`, or is left as others of its function were; or it is the thread's own,
     /// where most hooks are tail-called. It is what [`Self::exit_slowly`] would find, which looks
-    /// at what lies nearby before it asks whose stack was made there.
+    /// at what lies nearby before it asks whose stack was made there, and where another thread
+    /// seems to run that, finds nothing.
     #[inline]
     fn ends_innermost(&self, context: usize, function: Callee, sp: u64, way: Way) -> Option<u32> {
         let ends = |stack: u32| {
@@ -64,7 +65,7 @@ impl<S: Sink> Decoder<'_, S> {
         if !self.running.map().threads.owns(context, sp)
             && let Some(made) = self.made_stacks.fiber_at(&self.running, sp)
             && ends(made)
-            && self.rests_there(made, sp, way)
+            && self.was_left_at(made, sp, way)
         {
             return Some(made);
         }
@@ -75,18 +76,17 @@ impl<S: Sink> Decoder<'_, S> {
         (ends(own) && self.may_end_on_own(context, own, sp, way)).then_some(own)
     }
 
-    /// Whether `stack`, which the program made where `sp` is, rested there: its innermost call was
-    /// entered with `sp`, or is one of a function whose calls were left as far from their enters
-    /// before.
+    /// Whether the innermost call of `stack`, which the program made where `sp` is, was left there:
+    /// it was entered with `sp`, or is one of a function whose calls were left as far from their
+    /// enters before. Another thread may seem to run the stack, which has left it meanwhile.
     #[inline]
-    fn rests_there(&self, stack: u32, sp: u64, way: Way) -> bool {
-        let state = self.running.stack(stack);
+    fn was_left_at(&self, stack: u32, sp: u64, way: Way) -> bool {
         let left = |top: &Frame| {
             let by = sp.wrapping_sub(top.sp) as i64;
             let is_known = || self.evidence.offsets().holds(top.function, by);
             by == 0 || (way == Way::Instrumented && !self.announced.is_ever() && is_known())
         };
-        !state.running && state.top().is_some_and(left)
+        self.running.stack(stack).top().is_some_and(left)
     }
 
     /// Whether the innermost call on `own`, the thread's own stack, can have been left with `sp`,

@@ -429,3 +429,21 @@ fn an_exit_where_a_fiber_is_gone_is_not_one_of_the_next_that_begins() {
     });
     assert_eq!(exit_of(&decoded), Exit::Unmatched);
 }
+
+/// Another thread ran the fiber when it was heard of last.
+#[test]
+fn an_exit_of_a_fiber_that_has_gone_to_another_thread_is_its_innermost_calls() {
+    for by in [0, 0x40] {
+        let first = |thread: &mut ThreadWriter| {
+            leaves_at(thread, 0x40);
+            begins(thread);
+            works(thread, 220, AT);
+        };
+        let exit = exit_of_second(first, |process| {
+            let mut second = thread(process, 1);
+            second.exit(EXIT, WORK, 0, AT + by);
+            ends(second, 1);
+        });
+        assert_eq!(exit, Exit::Ends(220), "{by}");
+    }
+}
