@@ -70,7 +70,9 @@ impl<S: Sink> Decoder<'_, S> {
             return Some(made);
         }
         if let Some(resting) = self.running.stacks().resting_at(sp) {
-            return ends(resting).then_some(resting);
+            // Where a stack was made since it rested, its fiber is gone.
+            let is_it = self.made_stacks.at(sp).is_none() && ends(resting);
+            return is_it.then_some(resting);
         }
         let own = self.running.thread(context).own;
         (ends(own) && self.may_end_on_own(context, own, sp, way)).then_some(own)

@@ -223,7 +223,7 @@ fn an_exit_of_a_strand_that_was_just_announced_is_not_that_of_the_fiber_before()
 /// The fiber that was there before is gone.
 #[test]
 fn an_exit_on_a_stack_that_was_made_anew_is_not_that_of_the_fiber_before() {
-    let of = |anew: bool| {
+    let of = |anew: bool, by: u64| {
         let does = |thread: &mut ThreadWriter| {
             leaves_at(thread, 0x40);
             begins(thread);
@@ -232,10 +232,12 @@ fn an_exit_on_a_stack_that_was_made_anew_is_not_that_of_the_fiber_before() {
                 thread.stack_made(230, STACK, OWN[0].end - 0x200);
             }
         };
-        exit_behind(does, leaves_work(AT + 0x40))
+        exit_behind(does, leaves_work(AT + by))
     };
-    assert_eq!(of(true), Exit::Unmatched);
-    assert_eq!(of(false), Exit::Ends(220));
+    for by in [0, 0x40] {
+        assert_eq!(of(true, by), Exit::Unmatched, "{by}");
+        assert_eq!(of(false, by), Exit::Ends(220), "{by}");
+    }
 }
 
 /// The exit of the second thread, which does this once the first has done that.
