@@ -200,7 +200,9 @@ FrameRecord meet(const HookState& state) {
 }
 
 const HookSet* capturing(const HookSet* hooks) {
-  if (hooks == &heddle_filtered_hooks) return &heddle_filtered_capturing_hooks;
+  if (hooks == &heddle_filtered_hooks || hooks == &heddle_depth_hooks) {
+    return &heddle_filtered_capturing_hooks;
+  }
   if (hooks == &heddle_brief_hooks) return &heddle_brief_capturing_hooks;
   if (hooks == &heddle_sparse_hooks) return &heddle_sparse_capturing_hooks;
   return &heddle_capturing_hooks;
@@ -230,8 +232,9 @@ void look_from_the_first_event() {
 
 void choose_hooks(Process& process) {
   if (filter.active) {
-    process.hooks =
-        only_short_calls_are_left_out(filter) ? &heddle_brief_hooks : &heddle_filtered_hooks;
+    process.hooks = only_short_calls_are_left_out(filter)  ? &heddle_brief_hooks
+                    : only_deep_calls_are_left_out(filter) ? &heddle_depth_hooks
+                                                           : &heddle_filtered_hooks;
   } else if (loaded.sparse) {
     process.hooks = &heddle_sparse_hooks;
     process.header->sparse = kSparseBytes;

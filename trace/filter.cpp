@@ -89,33 +89,42 @@ void prepare_answers(FollowedStack& stack) {
   const auto level = [](Answer inside) {
     return by_both_ways(enters(inside, inside, Answer::kLeaveAsFrame));
   };
-  stack.levels = depth_limited() ? filter.depth : 1;
-  stack.higher_enters = level(Answer::kTakeAsLevel);
-  // Below the deepest level it makes no difference what is excluded, so that the hooks need not
-  // look.
-  stack.deepest_enters = depth_limited() ? 0 : level(Answer::kTake);
-  stack.level_exits[0] = depth_limited() ? Answer::kLeave : Answer::kTake;
-  // A call that --min-time leaves out ends twice: its record and its frame.
-  stack.level_exits[1] = filter.min_ticks != 0 ? Answer::kAsk : Answer::kTake;
+  stack.deepest = stack.open.at + (depth_limited() ? filter.depth - 1 : 0);
+  for (std::uint8_t entry_way = 0; entry_way < 2; ++entry_way) {
+    const std::uint64_t mask = entry_way != 0 ? stack.entry_mask : 0;
+    stack.higher_enters[entry_way] = level(Answer::kTakeAsLevel) | mask;
+    // Below the deepest level it makes no difference what is excluded, so that the hooks need not
+    // look.
+    stack.deepest_enters[entry_way] = (depth_limited() ? 0 : level(Answer::kTake)) | mask;
+    stack.level_kinds[entry_way] = {
+        entry_way, Frame::Role::kLevel, depth_limited() ? Answer::kLeave : Answer::kTake,
+        // A call that --min-time leaves out ends twice: its record and its frame.
+        filter.min_ticks != 0 ? Answer::kAsk : Answer::kTake};
+  }
 }
 
-/// The answers of a frame that is the `number`th of its stack, from 1.
+/// The answers of the frame that will be at `frame`.
 Answers answers_of(const FollowedStack& stack, const Call& call, Frame::Role role,
-                   std::uint32_t number) {
+                   const Frame* frame) {
   if (switched()) return all_answers(Answer::kAsk);
+  const std::uint32_t way = is_entry_way(call) ? 1 : 0;
   Answers answers = all_answers(Answer::kLeave);
   if (role == Frame::Role::kLevel) {
-    answers = {number < stack.levels ? stack.higher_enters : stack.deepest_enters,
-               stack.level_exits[0], stack.level_exits[1]};
+    const Frame::Kind& kind = stack.level_kinds[way];
+    answers = {frame < stack.deepest ? stack.higher_enters[way] : stack.deepest_enters[way],
+               kind.inner_exit, kind.own_exit};
+  } else if (way != 0) {
+    answers.enter |= stack.entry_mask;
   }
-  if (!is_entry_way(call)) return answers;
+  // The hooks take it that the return addresses of calls inside the frame can be read.
   const bool readable = call.stack_pointer + sizeof(std::uint64_t) <= stack.high;
-  answers.enter |= readable ? stack.entry_mask : all_answers(Answer::kAsk).enter;
+  if (!readable) answers.enter |= all_answers(Answer::kAsk).enter;
   return answers;
 }
 
 bool push(FollowedStack& stack, std::uint64_t seen, const FollowedCall& call, Frame::Role role) {
-  return stack.open.push(seen, call, role, answers_of(stack, call, role, Frames::count(seen) + 1));
+  const Frame* const frame = stack.open.at + Frames::count(seen);
+  return stack.open.push(seen, call, role, answers_of(stack, call, role, frame));
 }
 
 bool enter_wanted(FollowedStack& stack, const FollowedCall& call, std::uint64_t readable,
@@ -126,7 +135,7 @@ bool enter_wanted(FollowedStack& stack, const FollowedCall& call, std::uint64_t 
     const std::uint64_t seen = frames.look();
     const std::uint32_t count = Frames::count(seen);
     Frame* const top = count > 0 ? &frames.at[count - 1] : nullptr;
-    if (top != nullptr && top->role == Frame::Role::kExcluded) {
+    if (top != nullptr && top->kind.role == Frame::Role::kExcluded) {
       count_inner(*top, call);
       return false;
     }
@@ -154,7 +163,7 @@ bool exit_wanted(Frames& frames, const Call& call, bool tail) {
     const std::uint32_t count = Frames::count(seen);
     if (count == 0) return !depth_limited() && (filter.patterns & kIncluded) == 0;
     Frame& top = frames.at[count - 1];
-    const Frame::Role role = top.role;
+    const Frame::Role role = top.kind.role;
     const Relation relation = trace::relation(top, call, tail);
     if (relation == Relation::kInner) return role == Frame::Role::kLevel && !depth_limited();
     // A handler in between has left it as it was, or has ended it by siglongjmp.
@@ -228,7 +237,9 @@ void bound(FollowedStack& stack, std::uint64_t low, std::uint64_t high) {
   // The hooks of the second way do not know how much of another stack can be read.
   const std::uint64_t function_way = enters_of_one_way(Answer::kAsk);
   stack.entry_mask = high != kNowhere ? function_way : all_answers(Answer::kAsk).enter;
-  stack.open.at[-1].stack_pointer = high != kNowhere ? high + 1 : high;
+  prepare_answers(stack);
+  // The return address of a call inside it can be read.
+  stack.open.at[-1].stack_pointer = high != kNowhere ? high + 1 - sizeof(std::uint64_t) : high;
 }
 
 /// Changes a stretch so that a signal handler sees it whole or not at all.
@@ -285,11 +296,12 @@ void follow_alternate_stacks(FollowedStack& stack) {
 void begin_stack(FollowedStack& stack, Frame* memory) {
   memory[0] = {};
   memory[0].witness = &memory[0].call_site;
-  memory[0].answers = answers_outside();
+  const Answers answers = answers_outside();
+  memory[0].enter = answers.enter;
+  memory[0].kind = {0, Frame::Role::kLevel, answers.inner_exit, answers.own_exit};
   stack.open = {memory + 1, most_frames(), 0};
   stack.stopping = {memory + 1 + most_frames(), 1, 0};
   stack.since = {memory + 2 + most_frames(), 1, 0};
-  prepare_answers(stack);
 }
 
 /// Ticks per second, for a processor that does not state them.
@@ -321,7 +333,8 @@ void prepare_filter() {
   on = (filter.patterns & kStarts) == 0;
   asking_frame.stack_pointer = kNowhere;
   asking_frame.witness = &asking_frame.call_site;
-  asking_frame.answers = all_answers(Answer::kAsk);
+  asking_frame.enter = all_answers(Answer::kAsk).enter;
+  asking_frame.kind.inner_exit = asking_frame.kind.own_exit = Answer::kAsk;
   for (FollowedStack& stack : asking_stacks) {
     stack.open.at = &asking_frame + 1;
     stack.high = kNowhere;

@@ -39,6 +39,11 @@ extern FilterSettings filter;
   return settings.active && settings.patterns == 0 && settings.depth == 0;
 }
 
+/// Whether --depth is all there is.
+[[nodiscard]] inline bool only_deep_calls_are_left_out(const FilterSettings& settings) {
+  return settings.depth != 0 && settings.patterns == 0 && settings.min_ticks == 0;
+}
+
 /// The deepest limit: deeper calls are rare, and each level takes memory in every thread.
 inline constexpr std::uint32_t kMostDepth = 4096;
 

@@ -39,7 +39,14 @@ constexpr Answers all_answers(Answer answer) {
 /// An open call that decides about the calls inside it. The hooks read, push and pop frames
 /// themselves (arch/x86_64_filtered.inc).
 struct Frame {
-  enum class Role : std::uint32_t { kLevel, kExcluded };
+  enum class Role : std::uint8_t { kLevel, kExcluded };
+
+  /// What is the same of many frames.
+  struct Kind {
+    std::uint8_t entry_way;  ///< 1: by the second way in
+    Role role;
+    Answer inner_exit, own_exit;  ///< as in Answers
+  };
 
   std::uint64_t function;  ///< by the second way in: 0, so that it is never an event's
   std::uint64_t call_site;
@@ -47,12 +54,12 @@ struct Frame {
   /// A word that can be read and is equal to the call site as long as the frame is not overwritten:
   /// the return address, or `call_site` here.
   const std::uint64_t* witness;
+  std::uint64_t enter;  ///< as in Answers
+  Kind kind;
   /// First way in: calls of the same function from the same call site that are open inside this one
   /// and have no frame here; those inlined into it, with its stack pointer, and those below.
   std::uint32_t inlined, below;
-  std::uint32_t entry_way;  ///< 1: by the second way in
-  Role role;
-  Answers answers;
+  std::uint64_t unused = 0;  ///< so that it has a power of two of bytes
 };
 
 /// A call as the filter follows it. One on the thread's alternate signal stack has the stack
@@ -73,11 +80,10 @@ inline Frame frame_of(const Call& call, Frame::Role role, const Answers& answers
           call.call_site,
           call.stack_pointer,
           nullptr,
+          answers.enter,
+          {entry ? std::uint8_t{1} : std::uint8_t{0}, role, answers.inner_exit, answers.own_exit},
           0,
-          0,
-          entry ? 1u : 0u,
-          role,
-          answers};
+          0};
 }
 
 inline bool same_call(const Frame& frame, const Call& call) {
@@ -89,7 +95,7 @@ inline bool same_call(const Frame& frame, const Call& call) {
 /// site.
 inline bool gone_before(const Frame& frame, const Call& enter) {
   if (frame.stack_pointer != enter.stack_pointer) return frame.stack_pointer < enter.stack_pointer;
-  return frame.entry_way != 0 || is_entry_way(enter) || frame.call_site != enter.call_site;
+  return frame.kind.entry_way != 0 || is_entry_way(enter) || frame.call_site != enter.call_site;
 }
 
 /// Whether a frame of the second way in has no return address any more, so that its call has ended.
@@ -99,7 +105,8 @@ inline bool gone_before(const Frame& frame, const Call& enter) {
 /// address has taken the first one's place. Memory from the current stack pointer to `readable`
 /// must be there to be read.
 inline bool overwritten(const Frame& frame, std::uint64_t readable) {
-  if (frame.entry_way == 0 || frame.stack_pointer + sizeof(std::uint64_t) > readable) return false;
+  if (frame.kind.entry_way == 0) return false;
+  if (frame.stack_pointer + sizeof(std::uint64_t) > readable) return false;
   const std::uint64_t* const return_address =
       frame.witness != &frame.call_site
           ? frame.witness
@@ -114,7 +121,7 @@ inline bool overwritten(const Frame& frame, std::uint64_t readable) {
 
 /// Counts a call that is entered inside a frame, if its exit could be taken for the frame's own.
 inline void count_inner(Frame& frame, const Call& enter) {
-  if (frame.entry_way != 0 || is_entry_way(enter) || !same_call(frame, enter)) return;
+  if (frame.kind.entry_way != 0 || is_entry_way(enter) || !same_call(frame, enter)) return;
   ++(enter.stack_pointer == frame.stack_pointer ? frame.inlined : frame.below);
 }
 
@@ -122,7 +129,7 @@ inline void count_inner(Frame& frame, const Call& enter) {
 /// its enter (alloca); that of a tail-called exit hook (`tail`) is its caller's, so higher.
 inline Relation relation(Frame& frame, const Call& exit, bool tail) {
   const std::uint64_t pointer = exit.stack_pointer;
-  if (frame.entry_way != 0 || is_entry_way(exit)) {
+  if (frame.kind.entry_way != 0 || is_entry_way(exit)) {
     if (pointer != frame.stack_pointer) {
       return pointer < frame.stack_pointer ? Relation::kInner : Relation::kOuter;
     }
@@ -143,19 +150,24 @@ inline Relation relation(Frame& frame, const Call& exit, bool tail) {
 }
 
 /// Some open calls of one stack, the innermost last. A signal handler of the thread may change them
-/// at any moment; it is seen by the count of changes, and what it interrupted starts over.
+/// at any moment; it is seen by the count of changes, and what it interrupted starts over. The
+/// hooks do not count that they add a frame: as many frames as before are there again only when one
+/// has been taken away, which counts.
 struct Frames {
   Frame* at;
   std::uint32_t most;   ///< as many as there is room for
-  std::uint64_t state;  ///< number of frames in the low half, of changes in the high one
+  std::uint64_t state;  ///< bytes that the frames take in the low half, number of changes in the
+                        ///< high one
 
   [[nodiscard]] std::uint64_t look() const { return __atomic_load_n(&state, __ATOMIC_RELAXED); }
   [[nodiscard]] bool any() const { return count(look()) > 0; }
-  static std::uint32_t count(std::uint64_t state) { return static_cast<std::uint32_t>(state); }
+  static std::uint32_t count(std::uint64_t state) {
+    return static_cast<std::uint32_t>(state) / std::uint32_t{sizeof(Frame)};
+  }
 
   /// Makes it `count` frames, unless something has changed since `seen`.
   [[nodiscard]] bool change(std::uint64_t seen, std::uint32_t count) {
-    return arch::replace(&state, seen, ((seen >> 32) + 1) << 32 | count);
+    return arch::replace(&state, seen, ((seen >> 32) + 1) << 32 | count * sizeof(Frame));
   }
 
   /// Adds a frame. False: something has changed since `seen`.
@@ -201,10 +213,11 @@ struct FollowedStack {
   /// Added to the answers for enters of a frame of the second way in, whose return address the
   /// hooks of the first way do not look at, and those of the second only where it can be read.
   std::uint64_t entry_mask;
-  /// Answers for enters inside a frame of role kLevel that is, or is not, `levels` deep.
-  std::uint64_t higher_enters, deepest_enters;
-  Answer level_exits[2];  ///< inner_exit and own_exit of such a frame
-  std::uint32_t levels;   ///< the deepest level that has a frame
+  /// Answers for enters inside a frame of role kLevel that is above the deepest level, or is not:
+  /// by the frame's way in, with the mask.
+  std::uint64_t higher_enters[2], deepest_enters[2];
+  Frame::Kind level_kinds[2];  ///< of such a frame, by its way in
+  const Frame* deepest;        ///< that of the deepest level that has a frame
   /// Stack pointers below `low` or above `high` may be of this stack if they are from here, so many
   /// bytes. Of these, the hooks ask about those that are not on the latest stretch.
   std::uint64_t asking_low, asking_bytes;

@@ -60,8 +60,8 @@ static_assert(offsetof(FollowedStack, open) + offsetof(Frames, at) == HEDDLE_FOL
               offsetof(FollowedStack, entry_mask) == HEDDLE_FOLLOWED_ENTRY_MASK &&
               offsetof(FollowedStack, higher_enters) == HEDDLE_FOLLOWED_HIGHER &&
               offsetof(FollowedStack, deepest_enters) == HEDDLE_FOLLOWED_DEEPEST &&
-              offsetof(FollowedStack, level_exits) == HEDDLE_FOLLOWED_LEVEL_EXITS &&
-              offsetof(FollowedStack, levels) == HEDDLE_FOLLOWED_LEVELS &&
+              offsetof(FollowedStack, level_kinds) == HEDDLE_FOLLOWED_LEVEL_KINDS &&
+              offsetof(FollowedStack, deepest) == HEDDLE_FOLLOWED_DEEPEST_FRAME &&
               offsetof(FollowedStack, asking_low) == HEDDLE_FOLLOWED_ASKING_LOW &&
               offsetof(FollowedStack, asking_bytes) == HEDDLE_FOLLOWED_ASKING_BYTES &&
               offsetof(FollowedStack, latest) == HEDDLE_FOLLOWED_LATEST &&
@@ -73,20 +73,30 @@ static_assert(offsetof(Frame, function) == HEDDLE_FRAME_FUNCTION &&
               offsetof(Frame, call_site) == HEDDLE_FRAME_CALL_SITE &&
               offsetof(Frame, stack_pointer) == HEDDLE_FRAME_STACK_POINTER &&
               offsetof(Frame, witness) == HEDDLE_FRAME_WITNESS &&
+              offsetof(Frame, enter) == HEDDLE_FRAME_ENTER &&
+              offsetof(Frame, kind) == HEDDLE_FRAME_ENTRY_WAY &&
+              offsetof(Frame, kind) + offsetof(Frame::Kind, entry_way) == HEDDLE_FRAME_ENTRY_WAY &&
+              offsetof(Frame, kind) + offsetof(Frame::Kind, inner_exit) ==
+                  HEDDLE_FRAME_INNER_EXIT &&
+              offsetof(Frame, kind) + offsetof(Frame::Kind, own_exit) == HEDDLE_FRAME_OWN_EXIT &&
               offsetof(Frame, inlined) == HEDDLE_FRAME_INLINED &&
-              offsetof(Frame, below) == HEDDLE_FRAME_BELOW &&
-              offsetof(Frame, entry_way) == HEDDLE_FRAME_ENTRY_WAY &&
-              offsetof(Frame, role) == HEDDLE_FRAME_ROLE &&
-              offsetof(Frame, answers) + offsetof(Answers, enter) == HEDDLE_FRAME_ENTER &&
-              offsetof(Frame, answers) + offsetof(Answers, inner_exit) == HEDDLE_FRAME_INNER_EXIT &&
-              offsetof(Frame, answers) + offsetof(Answers, own_exit) == HEDDLE_FRAME_OWN_EXIT &&
-              sizeof(Frame) == 1 << HEDDLE_FRAME_SHIFT);
-static_assert(static_cast<int>(Answer::kLeave) == 0 &&
+              HEDDLE_FRAME_INLINED == HEDDLE_FRAME_ENTRY_WAY + 4 && sizeof(Frame::Kind) == 4 &&
+              offsetof(Frame, below) == HEDDLE_FRAME_BELOW && sizeof(Frame) == HEDDLE_FRAME_BYTES);
+static_assert(static_cast<int>(Answer::kLeave) == HEDDLE_ANSWER_LEAVE && HEDDLE_ANSWER_LEAVE == 0 &&
               static_cast<int>(Answer::kTake) == HEDDLE_ANSWER_TAKE &&
               static_cast<int>(Answer::kTakeAsLevel) == HEDDLE_ANSWER_TAKE_AS_LEVEL &&
               static_cast<int>(Answer::kLeaveAsFrame) == HEDDLE_ANSWER_LEAVE_AS_FRAME);
-static_assert(static_cast<int>(Frame::Role::kLevel) == 0 &&
-              static_cast<int>(Frame::Role::kExcluded) == HEDDLE_ROLE_EXCLUDED);
+
+/// A kind as the hooks store it.
+constexpr std::uint32_t word_of(const Frame::Kind& kind) {
+  return kind.entry_way | static_cast<std::uint32_t>(kind.role) << 8 |
+         static_cast<std::uint32_t>(kind.inner_exit) << 16 |
+         static_cast<std::uint32_t>(kind.own_exit) << 24;
+}
+static_assert(word_of({0, Frame::Role::kExcluded, Answer::kLeave, Answer::kLeave}) ==
+                  HEDDLE_KIND_OF_EXCLUDED &&
+              word_of({0, Frame::Role::kLevel, Answer::kLeave, Answer::kTake}) ==
+                  HEDDLE_KIND_OF_DEPTH);
 static_assert((kIncluded | kExcluded) == HEDDLE_PATTERNS_ANSWERED);
 static_assert(1 << HEDDLE_DECISIONS_BITS == kDecisions);
 

@@ -283,7 +283,9 @@ bool visit_frame(const VisitState& state) {
 }  // namespace
 
 const HookSet* valued(const HookSet* hooks) {
-  if (hooks == &heddle_filtered_hooks) return &heddle_filtered_valued_hooks;
+  if (hooks == &heddle_filtered_hooks || hooks == &heddle_depth_hooks) {
+    return &heddle_filtered_valued_hooks;
+  }
   if (hooks == &heddle_brief_hooks) return &heddle_brief_valued_hooks;
   if (hooks == &heddle_sparse_hooks) return &heddle_sparse_valued_hooks;
   return &heddle_valued_hooks;

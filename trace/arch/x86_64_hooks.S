@@ -12,6 +12,7 @@
 //                     pointer, the same at enter and exit. First way: the caller's stack pointer is the address rsp+8.
 #include "x86_64_macros.inc"
 #include "x86_64_filtered.inc"
+#include "x86_64_depth.inc"
 
 // Each of the four has a plain, a sparse and a filtered form, and one that only counts events that are lost. The plain one finds the window,
 // and goes on to another where the window has a set of hooks (struct HookSet in window.hpp) instead of a sequence; that one is \at bytes into
@@ -156,6 +157,19 @@ wanted_slow\name:
 	jmp	.L\name\()_slow_kind
 	SEQUENCE .L\name\()_filtered, .L\name\()_filtered_begin, .L\name\()_filtered_commit, .L\name\()_wanted_slow
 	END	filtered\name
+
+	BEGIN	depth\name
+	.if \exit
+	POP_DEPTH \name, 0, %r8, %r10
+	.else
+	PUSH_DEPTH \name, 0, %r8, %r10, %r9
+	.endif
+	STORE_TIMED \exit, 0, %r8, .L\name\()_counted, .L\name\()_wanted_slow, 0, %r10
+.L\name\()_done:
+	ret
+	DEPTH_RARELY \name, \exit, 0
+	SEQUENCE .L\name\()_counted, .L\name\()_counted_begin, .L\name\()_counted_commit, .L\name\()_wanted_slow
+	END	depth\name
 
 	.if \exit
 	SHARED	brief\name
@@ -327,6 +341,24 @@ wanted_slow\name:
 	SEQUENCE .L\name\()_filtered, .L\name\()_filtered_begin, .L\name\()_filtered_commit, .L\name\()_wanted_slow
 	END	filtered\name
 
+	BEGIN	depth\name
+	SKIP_CALLER \exit
+	.if \exit
+	POP_DEPTH \name, 1, %rsi, %rdx
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.L\name\()_wanted_slow
+	STORE_TIMED \exit, 1, %rsi, .L\name\()_counted, .L\name\()_wanted_slow
+	.else
+	PUSH_DEPTH \name, 1, %rsi, %r11, %rax
+	STORE_TIMED \exit, 1, %rsi, .L\name\()_counted, .L\name\()_wanted_slow, 0, %r11
+	.endif
+	RESTORE	\exit
+	ret
+	DEPTH_RARELY \name, \exit, 1
+	SEQUENCE .L\name\()_counted, .L\name\()_counted_begin, .L\name\()_counted_commit, .L\name\()_wanted_slow
+	END	depth\name
+
 	.if \exit
 	SHARED	brief\name
 	BEGIN	brief\name
@@ -418,6 +450,7 @@ wanted_slow\name:
 
 	SET	heddle_sparse_hooks, sparse, sparse
 	SET	heddle_filtered_hooks, filtered, filtered
+	SET	heddle_depth_hooks, depth, depth
 	SET	heddle_brief_hooks, slow, brief			// enters have their sequence unless they must go the slow way
 	SET	heddle_losing_hooks, losing, losing
 	.section .note.GNU-stack, "", @progbits

@@ -314,11 +314,15 @@ PLAIN void on_instruction(int, siginfo_t*, void* context) {
 }
 FUNCTION costly() { KEEP; }
 FUNCTION costs() {
-  costly();  // now the hooks know what is to be done with it
-  instructions = 0;
-  set_steps(true);
   costly();
-  set_steps(false);
+  // The first two times, the hooks learn what is to be done with it, also those that go on where a
+  // step has interrupted a sequence.
+  for (int i = 0; i < 2; ++i) {
+    instructions = 0;
+    set_steps(true);
+    costly();
+    set_steps(false);
+  }
   KEEP;
 }
 PLAIN void count_costs(int) {
