@@ -37,7 +37,7 @@ constexpr Answers all_answers(Answer answer) {
 }
 
 /// An open call that decides about the calls inside it. The hooks read, push and pop frames
-/// themselves (arch/x86_64_filtered.inc).
+/// themselves (arch/x86_64_filtered.inc, arch/x86_64_depth.inc).
 struct Frame {
   enum class Role : std::uint8_t { kLevel, kExcluded };
 

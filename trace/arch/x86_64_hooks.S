@@ -165,7 +165,6 @@ wanted_slow\name:
 	PUSH_DEPTH \name, 0, %r8, %r10, %r9
 	.endif
 	STORE_TIMED \exit, 0, %r8, .L\name\()_counted, .L\name\()_wanted_slow, 0, %r10
-.L\name\()_done:
 	ret
 	DEPTH_RARELY \name, \exit, 0
 	SEQUENCE .L\name\()_counted, .L\name\()_counted_begin, .L\name\()_counted_commit, .L\name\()_wanted_slow

@@ -591,6 +591,14 @@ TEST_CASE("signal handlers that interrupt the filter at a high rate unbalance no
     CHECK(counted["middle"] == 1);
     CHECK(counted["leaf"] == 0);
     CHECK(counted["handled"] == 0);
+    // Levels are counted right whatever was interrupted: `leaf` is never deeper than the third.
+    for (const int depth : {3, 1000}) {
+      counted = counts({.depth = depth});
+      CHECK(counted["leaf"] == 20 * counted["busy"] + 3);
+      CHECK(counted["pair"] == 1);
+      if (depth == 3) CHECK(counted["handled"] <= counted["on_signal"]);
+      if (depth != 3) CHECK(counted["handled"] == counted["on_signal"]);
+    }
     CHECK(one_thread(program, "signals", {.min_ns = kHour}) == "");
   });
 }
