@@ -267,8 +267,7 @@ impl<'a, S: Sink> Strands<'a, S> {
         thread: usize,
         time: u64,
     ) {
-        self.slots.begin_activation(slot, (goes_on, thread), time);
-        let is_first = !self.slots.ran_before(slot);
+        let is_first = self.slots.begin_activation(slot, (goes_on, thread), time);
         if !is_first && !S::LIVES {
             return;
         }
@@ -307,11 +306,10 @@ impl<'a, S: Sink> Strands<'a, S> {
         (thread, time): (usize, u64),
     ) -> bool {
         let slots = &mut self.slots;
-        slots.end_activation((slot, destroys), (ran, nested), time);
+        let destroyed = slots.end_activation((slot, destroys), (ran, nested), time);
         if end == End::Open {
             slots.is_cut(slot);
         }
-        let destroyed = slots.is_dying(slot) && slots.open(slot) == 0;
         if S::LIVES && end != End::Open {
             self.sink.suspended(slots.id(slot), thread, Nanos(time));
         }

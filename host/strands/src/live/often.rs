@@ -1,9 +1,20 @@
 //! What happens often to strands: to their few bytes, where these have room.
 
-use super::{CUT, DEAD, DYING, ELSEWHERE, FRESH, GoesOn, NONE, NOWHERE, Slots, WHOLE, WORDY};
+use super::{CUT, DEAD, DYING, ELSEWHERE, FRESH, GoesOn, Live, NONE, NOWHERE, Slots, WHOLE, WORDY};
 use crate::short::Short;
 use crate::{Doubts, Kind, Strand, StrandId};
 use heddle_trace_file::{Addr, Nanos};
+
+impl Live {
+    /// How long it has not run at `time`, as an activation begins.
+    #[inline]
+    fn rested(&self, goes_on: GoesOn, time: u64) -> u64 {
+        match self.open {
+            0 if goes_on == GoesOn::Rested => time.saturating_sub(self.last.get()),
+            _ => 0,
+        }
+    }
+}
 
 /// What happens often.
 impl Slots {
@@ -164,14 +175,43 @@ impl Slots {
     }
 
     /// An activation of the coroutine begins on this thread. Where another is open, which handed
-    /// over by a call, the time since is that one's, in what it called.
+    /// over by a call, the time since is that one's, in what it called. Whether it is its first.
     #[inline]
-    pub fn begin_activation(&mut self, slot: u32, (goes_on, thread): (GoesOn, usize), time: u64) {
+    pub fn begin_activation(
+        &mut self,
+        slot: u32,
+        (goes_on, thread): (GoesOn, usize),
+        time: u64,
+    ) -> bool {
+        let live = self.at_mut(slot);
+        let rested = live.rested(goes_on, time);
+        if live.state & WHOLE == 0
+            && live.activations < u32::MAX
+            && live.open < u8::MAX
+            && thread < usize::from(NOWHERE)
+            && (live.on == NOWHERE || usize::from(live.on) == thread)
+            && let Some(suspended) = Short::new(live.suspended.get() + rested)
+        {
+            live.on = thread as u16;
+            live.open += 1;
+            live.suspended = suspended;
+            live.activations += u32::from(goes_on != GoesOn::Ends);
+            return live.activations <= 1;
+        }
+        self.begin_activation_elsewhere(slot, (goes_on, thread), time);
+        !self.ran_before(slot)
+    }
+
+    /// The same, where the coroutine goes to another thread, or does not fit into few bytes.
+    #[inline(never)]
+    fn begin_activation_elsewhere(
+        &mut self,
+        slot: u32,
+        (goes_on, thread): (GoesOn, usize),
+        time: u64,
+    ) {
         let live = self.at(slot);
-        let rested = match live.open {
-            0 if goes_on == GoesOn::Rested => time.saturating_sub(live.last.get()),
-            _ => 0,
-        };
+        let rested = live.rested(goes_on, time);
         if live.open < u8::MAX
             && let Some(suspended) = Short::new(live.suspended.get() + rested)
             && self.goes_on(slot, thread)
@@ -188,24 +228,19 @@ impl Slots {
 
     /// Ends an activation that `ran` so long, others that it resumed included: those took `nested`.
     /// One that `destroys` the coroutine is its last, though another, which handed over by a call,
-    /// may still be open and end later.
+    /// may still be open and end later. Whether it is destroyed, and no activation is open.
     #[inline]
     pub fn end_activation(
         &mut self,
         (slot, destroys): (u32, bool),
         (ran, nested): (u64, u64),
-        time: u64,
-    ) {
-        let live = self.at(slot);
-        let time = match live.state & DEAD {
-            0 => time,
-            _ if destroys => time,
-            _ => self.last(slot),
-        };
-        if destroys {
-            self.dies(slot);
+        mut time: u64,
+    ) -> bool {
+        if self.at(slot).state & DEAD != 0 && !destroys {
+            time = self.last(slot);
         }
         let live = self.at_mut(slot);
+        live.state |= if destroys { DEAD } else { 0 };
         let running = live
             .running
             .get()
@@ -218,9 +253,10 @@ impl Slots {
         {
             (live.running, live.children, live.last) = (running, children, time);
             live.open = live.open.saturating_sub(1);
-            return;
+            return live.state & DYING != 0 && live.open == 0;
         }
         self.change(slot, |whole| whole.end_activation((ran, nested), time));
+        self.is_dying(slot) && self.open(slot) == 0
     }
 
     /// Time of a strand with a stack of its own, when that is done with.
