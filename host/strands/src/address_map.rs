@@ -31,6 +31,7 @@ pub(crate) struct AddressMap<V> {
 #[derive(Clone, Debug)]
 struct Piece<V> {
     len: usize,
+    /// Behind the last entry's, the highest there is: so a search need not know how many there are.
     addresses: [u64; PIECE],
     values: [V; PIECE],
 }
@@ -54,9 +55,11 @@ impl<V> Default for AddressMap<V> {
 
 impl<V: Copy> Piece<V> {
     fn of(address: u64, value: V) -> Self {
+        let mut addresses = [u64::MAX; PIECE];
+        addresses[0] = address;
         Piece {
             len: 1,
-            addresses: [address; PIECE],
+            addresses,
             values: [value; PIECE],
         }
     }
@@ -68,13 +71,14 @@ impl<V: Copy> Piece<V> {
     /// The index of the next entry at or above `address`; `near`: that of the search before.
     #[inline]
     fn search(&self, address: u64, near: usize) -> usize {
-        let all = self.addresses();
+        let (all, near) = (&self.addresses, near % PIECE);
         // One after another asks for the same, or for the next one.
-        for index in [near, near + 1] {
-            let above = all.get(index).is_none_or(|&at| address <= at);
-            if above && index <= all.len() && (index == 0 || all[index - 1] < address) {
-                return index;
+        if address <= all[near] {
+            if near == 0 || all[near - 1] < address {
+                return near;
             }
+        } else if all.get(near + 1).is_some_and(|&at| address <= at) {
+            return near + 1;
         }
         all.partition_point(|&at| at < address)
     }
@@ -95,6 +99,7 @@ impl<V: Copy> Piece<V> {
         self.addresses.copy_within(index + 1..self.len, index);
         self.values.copy_within(index + 1..self.len, index);
         self.len -= 1;
+        self.addresses[self.len] = u64::MAX;
         value
     }
 
@@ -106,6 +111,8 @@ impl<V: Copy> Piece<V> {
         upper.values.copy_within(half.., 0);
         upper.len = self.len - half;
         self.len = half;
+        self.addresses[half..].fill(u64::MAX);
+        upper.addresses[upper.len..].fill(u64::MAX);
         upper
     }
 
@@ -158,7 +165,7 @@ impl<V: Copy> AddressMap<V> {
         };
         let index = piece.search(address, self.found.get());
         self.found.set(index);
-        let found = piece.addresses().get(index) == Some(&address);
+        let found = index < piece.len && piece.addresses.get(index) == Some(&address);
         ((place, index), found)
     }
 

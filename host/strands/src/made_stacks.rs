@@ -119,15 +119,15 @@ impl MadeStacks {
             return;
         }
         let maker = self.maker_at(running, context, by.0);
-        let overlapping = self.stacks.from(low.0 + 1);
-        let overlapping = overlapping.take_while(|(_, stack)| stack.low < high.0);
-        let gone: Vec<u64> = overlapping.map(|(end, _)| end).collect();
         let mut before = None;
-        for end in gone {
-            if let Some(stack) = self.stacks.remove(end) {
-                before = stack.latest.or(before);
-                self.arrays.remove(&stack.number);
-            }
+        let next = |stacks: &AddressMap<MadeStack>| {
+            let (end, stack) = stacks.from(low.0 + 1).next()?;
+            (stack.low < high.0).then_some((end, *stack))
+        };
+        while let Some((end, stack)) = next(&self.stacks) {
+            before = stack.latest.or(before);
+            self.arrays.remove(&stack.number);
+            self.stacks.remove(end);
         }
         self.latest += 1;
         let map = running.map();
