@@ -71,10 +71,20 @@ std::uint64_t enters(Answer none, Answer included, Answer excluded) {
   return byte(none) | byte(included) << 8 * kIncluded | byte(excluded) << 8 * kExcluded |
          byte(excluded) << 8 * (kIncluded | kExcluded);
 }
-std::uint64_t by_both_ways(std::uint64_t one) { return one | one << 32; }
+
+/// Those by both ways in. On a stack without `bounds`, as a fiber's, the second way asks where the
+/// enter has a frame: the stack may be gone before the call has ended, and with it the return
+/// address, which the hooks would read. heddle_wanted knows where they must not (Frames::push).
+std::uint64_t by_both_ways(std::uint64_t one, bool bounds) {
+  static_assert(static_cast<int>(Answer::kTakeAsLevel) == 2 &&
+                static_cast<int>(Answer::kLeaveAsFrame) == 3);
+  const std::uint64_t framed =
+      (one >> 1 & enters_of_one_way(Answer::kTake)) * static_cast<std::uint64_t>(Answer::kAsk);
+  return one | (bounds ? one : one | framed) << 32;
+}
 
 /// The answers where no call is open that decides: as enter_wanted and exit_wanted have it.
-Answers answers_outside() {
+Answers answers_outside(bool bounds) {
   if (switched()) return all_answers(Answer::kAsk);
   const bool somewhere = (filter.patterns & kIncluded) != 0;
   const Answer inside = depth_limited() ? Answer::kTakeAsLevel : Answer::kTake;
@@ -82,13 +92,21 @@ Answers answers_outside() {
       enters(somewhere ? Answer::kLeave : inside, somewhere ? Answer::kTakeAsLevel : inside,
              Answer::kLeaveAsFrame);
   const bool exits = !depth_limited() && !somewhere;
-  return {by_both_ways(found), exits ? Answer::kTake : Answer::kLeave, Answer::kAsk};
+  return {by_both_ways(found, bounds), exits ? Answer::kTake : Answer::kLeave, Answer::kAsk};
 }
 
+/// Where a stack ends of which the bounds are not known.
+constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
 void prepare_answers(FollowedStack& stack) {
-  const auto level = [](Answer inside) {
-    return by_both_ways(enters(inside, inside, Answer::kLeaveAsFrame));
+  const bool bounds = stack.high != kNowhere;
+  const auto level = [bounds](Answer inside) {
+    return by_both_ways(enters(inside, inside, Answer::kLeaveAsFrame), bounds);
   };
+  const Answers outside = answers_outside(bounds);
+  Frame& none = stack.open.at[-1];
+  none.enter = outside.enter;
+  none.kind = {0, Frame::Role::kLevel, outside.inner_exit, outside.own_exit};
   stack.deepest = stack.open.at + (depth_limited() ? filter.depth - 1 : 0);
   for (std::uint8_t entry_way = 0; entry_way < 2; ++entry_way) {
     const std::uint64_t mask = entry_way != 0 ? stack.entry_mask : 0;
@@ -208,9 +226,6 @@ bool exit_on(FollowedStack& stack, const Call& call, bool tail) {
          since != Relation::kOuter;
 }
 
-/// Where a stack ends of which the bounds are not known.
-constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
-
 /// The stack that has this stack pointer, which becomes that of struct FollowedCall.
 FollowedStack& place(std::uint64_t& stack_pointer) {
   for (const Stretch& stretch : following.stretches) {
@@ -296,9 +311,6 @@ void follow_alternate_stacks(FollowedStack& stack) {
 void begin_stack(FollowedStack& stack, Frame* memory) {
   memory[0] = {};
   memory[0].witness = &memory[0].call_site;
-  const Answers answers = answers_outside();
-  memory[0].enter = answers.enter;
-  memory[0].kind = {0, Frame::Role::kLevel, answers.inner_exit, answers.own_exit};
   stack.open = {memory + 1, most_frames(), 0};
   stack.stopping = {memory + 1 + most_frames(), 1, 0};
   stack.since = {memory + 2 + most_frames(), 1, 0};

@@ -366,6 +366,24 @@ TEST_CASE("a fiber that is left inside a call takes no call of the thread's own 
   });
 }
 
+TEST_CASE("the hooks read no stack of a fiber that is gone inside a call") {
+  for_each_build([](const std::string& program) {
+    for (const Filter& filter : std::vector<Filter>{{.depth = 1},
+                                                    {.depth = 1000},
+                                                    {.patterns = {{"stays", kIncluded}}},
+                                                    {.patterns = {{"stays", kExcluded}}}}) {
+      CAPTURE(filter.depth);
+      const Recorded recorded = record(program, "fiber-gone", filter);
+      REQUIRE(recorded.outcome.exit_code == 0);
+      const RawThread& thread = recorded.processes.at(0).threads.at(0);
+      // Of the third call of three, there is no exit.
+      const std::size_t staying =
+          filter.patterns.empty() || filter.patterns.at("stays") != kExcluded;
+      CHECK(thread.records.size() >= 5 * staying);
+    }
+  });
+}
+
 TEST_CASE("an exception leaves no call that lies below its fiber's stack, an array") {
   for_each_build([](const std::string& program) {
     const auto spans = [&](const Filter& filter) {

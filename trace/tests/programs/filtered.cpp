@@ -390,6 +390,29 @@ PLAIN void* with_fiber(void* stack) {
   switches();
   return nullptr;
 }
+FUNCTION stays() {
+  swapcontext(&fiber_context, &thread_context);
+  KEEP;
+}
+PLAIN void start_staying() { stays(); }
+PLAIN void start_leaf() { leaf(); }
+// A fiber is gone, and its stack with it, inside a call. The first two calls end: then the hooks
+// know what is to be done with a third. Another fiber's stack lies below.
+PLAIN bool leave_fiber() {
+  void* const memory =
+      mmap(nullptr, 2 * kHalf, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  char* const stack = static_cast<char*>(memory) + kHalf;
+  for (int i = 0; i < 3; i++) {
+    make_fiber(stack, start_staying);
+    swapcontext(&thread_context, &fiber_context);
+    if (i < 2) swapcontext(&thread_context, &fiber_context);
+  }
+  munmap(stack, kHalf);
+  make_fiber(memory, start_leaf);
+  swapcontext(&thread_context, &fiber_context);
+  return true;
+}
 PLAIN void throws_unrecorded() {
   try {
     throw 1;
@@ -489,6 +512,8 @@ PLAIN int main(int, char** arguments) {
     pthread_attr_setstack(&attributes, stacks, kHalf);
     pthread_create(&thread, &attributes, with_fiber, stacks + kHalf);
     pthread_join(thread, nullptr);
+  } else if (strcmp(what, "fiber-gone") == 0) {
+    if (!leave_fiber()) return 1;
   } else if (strcmp(what, "fiber-in-array") == 0) {
     with_fiber_in_array();
   } else if (strcmp(what, "fork") == 0) {
