@@ -84,8 +84,7 @@ preempted\name:
 
 	SHARED	filtered\name
 	BEGIN	filtered\name
-	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
-	je	.L\name\()_slow
+	FIND_STACK \name, %r8
 	.if \exit
 	DECIDE_EXIT \name, 0, %r8, %r9
 	.else
@@ -269,8 +268,7 @@ preempted\name:
 	SHARED	filtered\name
 	BEGIN	filtered\name
 	SKIP_CALLER \exit
-	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
-	je	.L\name\()_slow
+	FIND_STACK \name, %rsi
 	.if \exit
 	SAVE_MORE 1
 	DECIDE_EXIT \name, 1, %rsi, %r9

@@ -484,6 +484,22 @@ TEST_CASE("a handler at any instruction of a hook leaves the filter's calls as t
   }
 }
 
+TEST_CASE("a handler may fork at any instruction of a hook that filters") {
+  unsigned third = 0;
+  for (const char* program : {"filtered-function-O2", "filtered-entry-O2"}) {
+    for (const Filter& filter : std::vector<Filter>{{.patterns = {{"nobody", kExcluded}}},
+                                                    {.patterns = {{"stepped", kExcluded}}},
+                                                    {.depth = 1}}) {
+      CAPTURE(std::string(program));
+      CAPTURE(filter.depth);
+      const std::string what = "steps-forked:" + std::to_string(third++ % 3);
+      const Recorded recorded = record(program, what, filter);
+      CHECK(recorded.outcome.err == "");
+      CHECK(recorded.outcome.exit_code == 0);
+    }
+  }
+}
+
 TEST_CASE("a call that is left out takes few instructions") {
   struct Cost {
     const char* program;

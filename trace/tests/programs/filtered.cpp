@@ -261,6 +261,17 @@ static struct Interruption {
   volatile long steps;
   volatile bool done;
 } interruption;
+// The handler makes a child, which goes on where the hook was interrupted, and ends soon.
+static bool handler_forks, in_child;
+PLAIN void fork_here() {
+  const pid_t child = fork();
+  in_child = child == 0;
+  if (in_child) return;
+  int status = 1;
+  if (waitpid(child, &status, 0) == child && status == 0) return;
+  fputs("a child did not end well\n", stderr);
+  exit(3);
+}
 FUNCTION handled_far() {
   call_on(far_stack(0), handled);
   KEEP;
@@ -273,6 +284,7 @@ PLAIN void on_step(int, siginfo_t*, void* context) {
   if (interruption.steps > 0 && !system_call) return;
   registers[REG_EFL] &= ~0x100;
   interruption.done = true;
+  if (handler_forks) return fork_here();
   interruption.on_far_stack ? handled() : handled_far();
 }
 // The trap flag: from here on each instruction is followed by a SIGTRAP.
@@ -299,6 +311,7 @@ PLAIN long with_steps(bool exit, bool behind_base, bool on_far_stack) {
     if (!exit) set_steps(true);
     stepped();
     set_steps(false);
+    if (in_child) _exit(0);
     if (!interruption.done || interruption.steps > 0) return times;
   }
 }
@@ -334,6 +347,10 @@ PLAIN void count_costs(int) {
 }
 static long interruptions;
 PLAIN void interrupt_each(int) {
+  if (handler_forks) {
+    interruptions = with_steps(false, false, false) + with_steps(true, false, false);
+    return;
+  }
   for (int i = 0; i < 2; i++) {
     const bool on_far_stack = i == 1;
     interruptions += with_steps(false, false, on_far_stack);
@@ -474,6 +491,7 @@ PLAIN int main(int, char** arguments) {
       every_steps = 3;
       first_step = 1 + atol(third + 1);
     }
+    handler_forks = strncmp(what, "steps-forked", strlen("steps-forked")) == 0;
     if (strncmp(what, "steps-handled", strlen("steps-handled")) == 0) {
       call_with_alternate(stacks, kHalf, interrupt_each, true);
     } else {
