@@ -50,15 +50,10 @@
 	testq	%r11, %r11
 	jne	8f
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	8f					// recording was paused just now
 	movq	%r11, (%rdx)
 8:
-.endm
-
-// To the sparse form, which wants a sequence.
-.macro GO_SPARSE name
-	cmpq	$0, HEDDLE_WINDOW_OWN_SEQUENCE(%rcx)
-	je	slow\name
-	jmp	sparse\name
 .endm
 
 // Stores the enter with its time, and returns to the program.
@@ -79,7 +74,7 @@
 	STORE_NOW \form, \name, \entry, \r
 	.endif
 	.ifc	\form, sparse_capturing
-	GO_SPARSE \name
+	jmp	sparse\name
 	.endif
 	.ifc	\form, filtered_capturing
 	jmp	filtered\name
@@ -218,16 +213,8 @@
 	ENTRY_ENTER \form, __heddle_fentry__
 	.endr
 
-	.macro	SPARSE_EXIT name
-	BEGIN	sparse_or_slow\name
-	GO_SPARSE \name
-	END	sparse_or_slow\name
-	.endm
-	SPARSE_EXIT __cyg_profile_func_exit
-	SPARSE_EXIT __heddle_return__
-
 	SET	heddle_capturing_hooks, capturing, slow		// exits have their sequence unless they must go the slow way
-	SET	heddle_sparse_capturing_hooks, sparse_capturing, sparse_or_slow
+	SET	heddle_sparse_capturing_hooks, sparse_capturing, sparse
 	SET	heddle_filtered_capturing_hooks, filtered_capturing, filtered
 	SET	heddle_brief_capturing_hooks, capturing, brief
 	.section .note.GNU-stack, "", @progbits

@@ -69,6 +69,8 @@ slow\name:
 	SHARED	sparse\name
 	BEGIN_HERE sparse\name
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.L\name\()_slow			// recording was paused just now, or this is a child that a handler has forked
 	cmpq	$0, (%rdx)
 	je	.L\name\()_was_preempted
 	STORE_SPARSE \exit, 0, %r8, .L\name\()_sparse, .L\name\()_slow
@@ -250,6 +252,8 @@ slow\name:
 	BEGIN_HERE sparse\name
 	SKIP_CALLER \exit
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.L\name\()_slow			// recording was paused just now, or this is a child that a handler has forked
 	cmpq	$0, (%rdx)
 	je	.L\name\()_was_preempted
 	STORE_SPARSE \exit, 1, %rsi, .L\name\()_sparse, .L\name\()_slow

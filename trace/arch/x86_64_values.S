@@ -34,12 +34,6 @@
 	KEEP	15, r15
 .endm
 
-.macro GO_SPARSE name
-	cmpq	$0, HEDDLE_WINDOW_OWN_SEQUENCE(%rcx)
-	je	slow\name
-	jmp	sparse\name
-.endm
-
 .macro GO_ON form, name, exit, entry, r
 	.ifc	\form, valued
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
@@ -53,7 +47,7 @@
 	SEQUENCE .L\form\name\()_timed, .L\form\name\()_timed_begin, .L\form\name\()_timed_commit, slow\name
 	.endif
 	.ifc	\form, sparse_valued
-	GO_SPARSE \name
+	jmp	sparse\name
 	.endif
 	.ifc	\form, filtered_valued
 	jmp	filtered\name

@@ -9,6 +9,7 @@
 
 #include "raw_trace.hpp"
 #include "run.hpp"
+#include "ways.hpp"
 
 namespace {
 
@@ -89,6 +90,32 @@ TEST_CASE("a paused program is recorded from heddle_start() on") {
   REQUIRE(!thread.notes.empty());
   CHECK(thread.notes[0].type == 5);
   CHECK(thread.notes[0].number == 2 * 1100);
+}
+
+TEST_CASE("a program may pause while another thread calls, whatever the hooks do") {
+  struct Setting {
+    const char* name;
+    const char* value;
+  };
+  for (const std::string& way : ways()) {
+    for (const Setting& setting : {Setting{"HEDDLE_CLOCK", "tsc"},
+                                   {"HEDDLE_CLOCK", "sparse"},
+                                   {"HEDDLE_DEPTH", "1"},
+                                   {"HEDDLE_MIN_TIME", "1000"}}) {
+      CAPTURE(way);
+      CAPTURE(std::string(setting.name));
+      CAPTURE(std::string(setting.value));
+      const Scratch scratch;
+      const auto trace = scratch.path() / "trace";
+      const Outcome outcome =
+          run({.arguments = {way + "pauses"}, .trace = trace.string(), .in_child = [&] {
+                 setenv(setting.name, setting.value, 1);
+                 setenv("HEDDLE_FLIGHT", "1000000", 1);
+               }});
+      CHECK(outcome.exit_code == 0);
+      CHECK(outcome.err == "");
+    }
+  }
 }
 
 TEST_CASE("a flight recording tells in each block which strand runs, unless that is not known") {
