@@ -1217,9 +1217,14 @@ static void* wait_and_be_moved(void* number) {
 static void* move_waiter(void* number) {
   (void)number;
   until_asleep(&tids[0]);
-  const long moved = syscall(SYS_futex, &words[0], FUTEX_CMP_REQUEUE_PI | FUTEX_PRIVATE_FLAG, 1,
-                             (void*)1, &word, 0);
-  require(moved >= 0, "nobody is moved");
+  long moved = 0;
+  // On a busy machine, the thread may have slept on its way there, too.
+  do {
+    nap(1);
+    moved = syscall(SYS_futex, &words[0], FUTEX_CMP_REQUEUE_PI | FUTEX_PRIVATE_FLAG, 1, (void*)1,
+                    &word, 0);
+  } while (moved == 0);
+  require(moved > 0, "nobody is moved");
   return NULL;
 }
 
