@@ -376,7 +376,7 @@ TEST_CASE("the hooks read no stack of a fiber that is gone inside a call") {
       const Recorded recorded = record(program, "fiber-gone", filter);
       REQUIRE(recorded.outcome.exit_code == 0);
       const RawThread& thread = recorded.processes.at(0).threads.at(0);
-      // Of the third call of three, there is no exit.
+      // `stays` is called three times, and its third call has no exit.
       const std::size_t staying =
           filter.patterns.empty() || filter.patterns.at("stays") != kExcluded;
       CHECK(thread.records.size() >= 5 * staying);
