@@ -3,7 +3,7 @@
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::Names;
 pub use crate::names::strand_label as label;
-use heddle_strands::{Analysis, Decoded, Kind, Sink, Strand, StrandId, StrandList};
+use heddle_strands::{Analysis, Brief, Decoded, Kind, Sink, Strand, StrandId, StrandList};
 use heddle_trace_file::{Error, Event, EventKind, Made, Nanos, Process, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -38,6 +38,10 @@ impl Sink for All {
 
     fn ended(&mut self, strand: &Strand) {
         self.strands.push(strand);
+    }
+
+    fn ended_brief(&mut self, strand: &Brief<'_>) {
+        self.strands.push_brief(strand);
     }
 }
 

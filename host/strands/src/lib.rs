@@ -72,6 +72,7 @@ pub use code::{Code, Role};
 pub use doubts::Doubts;
 pub use inherited::Inherited;
 pub use list::StrandList;
+pub use live::Brief;
 pub use sink::{Call, Ignore, Sink, StrandSpan, Summing};
 pub use strand::{Kind, Strand, StrandId};
 pub use unresolved::Unresolved;

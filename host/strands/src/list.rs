@@ -1,5 +1,6 @@
 //! A list of strands that have ended, in few bytes each: there may be millions.
 
+use crate::Brief;
 use crate::kind_and_doubts::KindAndDoubts;
 use crate::short::Short;
 use crate::strand::{Kind, NEVER, Strand, StrandId};
@@ -110,6 +111,21 @@ impl Addresses {
     }
 }
 
+/// [`Record::rested`] of a strand that ran last at `last` and `rests` since, if it has room.
+#[inline]
+fn rested(last: u64, rests: u64, died: u64) -> Option<Short> {
+    let (rested, is_dead) = match died {
+        NEVER => (rests, 0),
+        died => (died.checked_sub(last)?, DIED),
+    };
+    let is_suspended = match rests {
+        0 => 0,
+        _ if rests == rested => SUSPENDED,
+        _ => return None,
+    };
+    Short::new(rested.checked_mul(4)? | is_dead | is_suspended)
+}
+
 impl StrandList {
     /// The number of strands.
     pub fn len(&self) -> usize {
@@ -126,6 +142,15 @@ impl StrandList {
     pub fn push(&mut self, strand: &Strand) {
         let record = self.record(strand);
         self.records.push(record);
+    }
+
+    /// The same, of one in few bytes.
+    #[inline]
+    pub fn push_brief(&mut self, strand: &Brief<'_>) {
+        match self.packed_brief(strand) {
+            Some(record) => self.records.push(record),
+            None => self.push(&strand.strand()),
+        }
     }
 
     /// Adds the strands of another list behind these.
@@ -286,16 +311,6 @@ impl StrandList {
         let spent = [running, children, suspended].into_iter();
         let known = spent.fold(born.0, |sum, time| sum.wrapping_add(time.0));
         let known = known.wrapping_sub(rests.0);
-        let (rested, is_dead) = match died {
-            NEVER => (rests.0, 0),
-            died => (died.checked_sub(last.0)?, DIED),
-        };
-        let is_suspended = match rests.0 {
-            0 => 0,
-            _ if rests.0 == rested => SUSPENDED,
-            _ => return None,
-        };
-        let rested = Short::new(rested.checked_mul(4)? | is_dead | is_suspended)?;
         Some(Record {
             number: u32::try_from(id.number()).ok()?,
             parent: other(parent)?,
@@ -307,7 +322,7 @@ impl StrandList {
             running: Short::new(running.0)?,
             children: Short::new(children.0)?,
             suspended: Short::new(suspended.0)?,
-            rested,
+            rested: rested(last.0, rests.0, died)?,
             frame: Short::new(frame.map_or(0, |frame| frame.0))?,
             entry: self.addresses.number(Use::Entry, entry)?,
             left_at: self.addresses.number(Use::LeftAt, left_at)?,
@@ -318,6 +333,44 @@ impl StrandList {
             process: u8::try_from(id.process()).ok()?,
             threads: u8::try_from(threads).ok()?,
             kind: KindAndDoubts::new(kind, doubts),
+        })
+    }
+
+    /// The record of a strand in few bytes, if it has room for that.
+    #[inline]
+    fn packed_brief(&mut self, strand: &Brief<'_>) -> Option<Record> {
+        let live = strand.live;
+        let spent = [live.running, live.children, live.suspended].into_iter();
+        let known = spent.fold(live.born.get(), |sum, time| sum.wrapping_add(time.get()));
+        let rests = strand.rests;
+        let suspended = live.suspended.get().checked_add(rests)?;
+        let is_coroutine = live.kind.kind() == Kind::Coroutine;
+        Some(Record {
+            number: live.number,
+            parent: live.parent,
+            resumer: live.resumer,
+            calls: live.calls,
+            activations: live.activations,
+            more: i32::try_from(live.last.get().wrapping_sub(known) as i64).ok()?,
+            born: live.born,
+            running: live.running,
+            children: live.children,
+            suspended: Short::new(suspended)?,
+            rested: rested(live.last.get(), rests, strand.died)?,
+            frame: if is_coroutine {
+                live.frame
+            } else {
+                Short::default()
+            },
+            entry: self.addresses.number(Use::Entry, strand.entry())?,
+            left_at: self
+                .addresses
+                .number(Use::LeftAt, Addr(live.left_at.get()))?,
+            thread: Some(live.thread).filter(|&thread| thread != WHOLE)?,
+            resume_index: live.resume_index,
+            process: u8::try_from(strand.process()).ok()?,
+            threads: strand.threads(),
+            kind: live.kind,
         })
     }
 

@@ -5,6 +5,7 @@
 //! done to those bytes; everything else is done to the whole strand, which is made of them and put
 //! back ([`Slots::change`]).
 
+mod brief;
 mod entries;
 mod often;
 mod packing;
@@ -13,8 +14,9 @@ mod whole;
 use crate::kind_and_doubts::KindAndDoubts;
 use crate::short::Short;
 use crate::sink::Sink;
-use crate::strand::{NO_INDEX, Words};
+use crate::strand::{NEVER, NO_INDEX, Words};
 use crate::{Doubts, Kind, Strand, StrandId, Unresolved};
+pub use brief::Brief;
 use entries::Entries;
 use heddle_trace_file::{Addr, Nanos, Thread};
 use rustc_hash::FxHashMap;
@@ -25,38 +27,39 @@ use whole::Whole;
 /// A strand that may be heard of again, in few bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(Rust, packed(2))]
-struct Live {
+pub(crate) struct Live {
     /// Its number in its process.
-    number: u32,
+    pub number: u32,
     /// The numbers of strands of its process; 0: none.
-    parent: u32,
-    resumer: u32,
-    calls: u32,
-    activations: u32,
-    born: Short,
-    last: Short,
-    running: Short,
-    children: Short,
-    suspended: Short,
-    left_at: Short,
+    pub parent: u32,
+    pub resumer: u32,
+    pub calls: u32,
+    pub activations: u32,
+    pub born: Short,
+    pub last: Short,
+    pub running: Short,
+    pub children: Short,
+    pub suspended: Short,
+    pub left_at: Short,
     /// Of a coroutine, where its frame is; of another strand, when it died; 0: not known.
-    frame: Short,
-    resume_index: u16,
+    pub frame: Short,
+    pub resume_index: u16,
     /// The number of its coroutine and entry, among those of [`Slots`].
-    entry: u16,
-    thread: u16,
+    pub entry: u16,
+    pub thread: u16,
     /// The thread that it ran on last, or [`NOWHERE`].
-    on: u16,
+    pub on: u16,
     /// Open activations of a coroutine: more than one where it is destroyed from inside.
-    open: u8,
-    kind: KindAndDoubts,
-    state: u8,
+    pub open: u8,
+    pub kind: KindAndDoubts,
+    pub state: u8,
 }
 
 // A million coroutines may be alive at once.
 const _: () = assert!(size_of::<Option<Live>>() <= 74);
 
-const NOWHERE: u16 = u16::MAX;
+/// Stands for no thread.
+pub(crate) const NOWHERE: u16 = u16::MAX;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
@@ -329,48 +332,95 @@ impl Slots {
 
     /// Takes the strand out of this slot.
     #[inline(always)]
-    fn take(&mut self, slot: u32) -> Option<Strand> {
+    fn take(&mut self, slot: u32) -> Option<Live> {
         self.settle(slot);
         let (piece, place) = place_of(slot);
         let live = self.pieces[piece].get_mut(place)?.take()?;
         self.release(slot);
-        self.taken(slot, &live)
-    }
-
-    /// The strand that was in this slot.
-    #[inline(always)]
-    fn taken(&mut self, slot: u32, live: &Live) -> Option<Strand> {
-        let mut strand = match live.state & (WHOLE | WORDY) {
-            0 => self.strand_of(slot, live),
-            WORDY => self.unpacked(slot, live).strand,
-            _ => self.whole.remove(&slot)?.strand,
-        };
-        if live.state & DEAD != 0 {
-            strand.is_gone(strand.last);
-        }
-        Some(strand)
+        Some(live)
     }
 
     /// The strand in this slot has ended.
     pub fn end(&mut self, slot: u32, died: u64, sink: &mut impl Sink) {
-        if let Some(mut strand) = self.take(slot) {
-            strand.is_gone(Nanos(died));
-            self.note_doubts(&strand);
-            sink.ended(&strand);
+        if let Some(live) = self.take(slot) {
+            self.tell(slot, &live, None, Some(died), sink);
         }
     }
 
     /// The same, of a coroutine that has not run since it was seen last, unless it ended then.
     pub fn end_at_rest(&mut self, slot: u32, died: u64, sink: &mut impl Sink) {
-        let is_dead = self.at(slot).state & DEAD != 0;
-        if let Some(mut strand) = self.take(slot) {
-            if !is_dead {
-                strand.rests_until(Nanos(died));
-            }
-            strand.is_gone(Nanos(died));
-            self.note_doubts(&strand);
-            sink.ended(&strand);
+        if let Some(live) = self.take(slot) {
+            let rests = (live.state & DEAD == 0).then_some(died);
+            self.tell(slot, &live, rests, Some(died), sink);
         }
+    }
+
+    /// Tells the sink of the strand that was in this slot, and is nowhere else any more: it `rests`
+    /// since it ran last, up to then, and `died` then unless it did before.
+    #[inline(always)]
+    fn tell(
+        &mut self,
+        slot: u32,
+        live: &Live,
+        rests: Option<u64>,
+        died: Option<u64>,
+        sink: &mut impl Sink,
+    ) {
+        let kind = live.kind.kind();
+        let is_brief = live.state & (WHOLE | WORDY) == 0 && kind != Kind::Thread;
+        if !is_brief {
+            return self.tell_whole(slot, live, rests, died, sink);
+        }
+        let last = live.last.get();
+        let known = match kind {
+            Kind::Coroutine => NEVER,
+            _ => Some(live.frame.get())
+                .filter(|&died| died != 0)
+                .unwrap_or(NEVER),
+        };
+        let died = match known {
+            NEVER if live.state & DEAD != 0 => last,
+            NEVER => died.unwrap_or(NEVER),
+            died => died,
+        };
+        self.note_doubts(kind, live.kind.doubts(), live.calls.into());
+        sink.ended_brief(&Brief {
+            slots: self,
+            slot,
+            live,
+            rests: rests.map_or(0, |until| until.saturating_sub(last)),
+            died,
+        });
+    }
+
+    /// The same, of one that few bytes do not hold.
+    #[inline(never)]
+    fn tell_whole(
+        &mut self,
+        slot: u32,
+        live: &Live,
+        rests: Option<u64>,
+        died: Option<u64>,
+        sink: &mut impl Sink,
+    ) {
+        let mut strand = match live.state & WHOLE {
+            0 => self.unpacked(slot, live).strand,
+            _ => match self.whole.remove(&slot) {
+                Some(whole) => whole.strand,
+                None => return,
+            },
+        };
+        if live.state & DEAD != 0 {
+            strand.is_gone(strand.last);
+        }
+        if let Some(until) = rests {
+            strand.rests_until(Nanos(until));
+        }
+        if let Some(died) = died {
+            strand.is_gone(Nanos(died));
+        }
+        self.note_doubts(strand.kind, strand.doubts(), strand.calls);
+        sink.ended(&strand);
     }
 
     /// The strands that there are have not ended, but nothing more will be heard of them: in order
@@ -416,15 +466,13 @@ impl Slots {
         end: impl FnOnce() -> Nanos,
         sink: &mut impl Sink,
     ) {
-        let Some(mut strand) = self.taken(slot, live) else {
-            return;
+        let died = match live.state & WHOLE {
+            0 => live.kind.kind() != Kind::Coroutine && live.frame != Short::default(),
+            _ => self.whole_at(slot).strand.died().is_some(),
         };
-        let rests = live.state & (DEAD | DYING | CUT) == 0;
-        if rests && strand.kind != Kind::Thread && strand.died().is_none() {
-            strand.rests_until(end());
-        }
-        self.note_doubts(&strand);
-        sink.ended(&strand);
+        let is_thread = live.kind.kind() == Kind::Thread;
+        let rests = live.state & (DEAD | DYING | CUT) == 0 && !is_thread && !died;
+        self.tell(slot, live, rests.then(|| end().0), None, sink);
     }
 
     /// The slots that have strands.
@@ -460,18 +508,18 @@ impl Slots {
     }
 
     #[inline]
-    fn note_doubts(&mut self, strand: &Strand) {
-        if !strand.is_sure() {
+    fn note_doubts(&mut self, kind: Kind, doubts: Doubts, calls: u64) {
+        if !doubts.is_none() {
             self.unsure.unsure += 1;
             let unsure = &mut self.unsure;
-            unsure.unsure_coroutines += u64::from(strand.kind == Kind::Coroutine);
-            unsure.unsure_threads += u64::from(strand.kind == Kind::Thread);
+            unsure.unsure_coroutines += u64::from(kind == Kind::Coroutine);
+            unsure.unsure_threads += u64::from(kind == Kind::Thread);
             // A thread that is not sure has its own calls all the same. They are counted only where
             // their callers are doubted, each of which may stand below the wrong one, and where
             // some may be a coroutine's.
             let of_calls = Doubts::CALLER | Doubts::BEGUN_BEFORE | Doubts::FILTERED;
-            if strand.kind != Kind::Thread || strand.doubts().holds(of_calls) {
-                unsure.unsure_calls += strand.calls;
+            if kind != Kind::Thread || doubts.holds(of_calls) {
+                unsure.unsure_calls += calls;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Sinks receive the calls and strands that the decoder finds.
 
-use crate::{Strand, StrandId};
+use crate::{Brief, Strand, StrandId};
 use heddle_calls::{Key, Span, Stats};
 use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos};
 
@@ -90,6 +90,11 @@ pub trait Sink {
     fn other(&mut self, _strand: StrandId, _thread: usize, _event: &Event<'_>) {}
     /// A strand that will not be heard of again; its calls have ended.
     fn ended(&mut self, _strand: &Strand) {}
+    /// The same. One that overrides this is told of some strands by this, and of the others by
+    /// [`Sink::ended`].
+    fn ended_brief(&mut self, strand: &Brief<'_>) {
+        self.ended(&strand.strand());
+    }
 }
 
 /// Adds calls up by function. A thread that runs nothing but its own stack gives sums instead of

@@ -1,6 +1,7 @@
 //! Strands in few bytes beside the same kept whole.
 
 use super::*;
+use crate::StrandList;
 use std::collections::HashMap;
 
 /// When the trace ends.
@@ -13,6 +14,19 @@ struct Ended(Vec<Strand>);
 impl Sink for Ended {
     fn ended(&mut self, strand: &Strand) {
         self.0.push(strand.clone());
+    }
+
+    /// A list keeps the same of it either way.
+    fn ended_brief(&mut self, brief: &Brief<'_>) {
+        let (strand, mut list) = (brief.strand(), StrandList::default());
+        list.push_brief(brief);
+        let kept = list.get(0);
+        let same = Strand {
+            slot: kept.slot,
+            ..strand.clone()
+        };
+        assert_eq!(text(&kept), text(&same));
+        self.ended(&strand);
     }
 }
 
