@@ -169,6 +169,12 @@ impl<V: Copy> AddressMap<V> {
         ((place, index), found)
     }
 
+    /// Whether there are no entries.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
     /// The value at this address.
     #[inline]
     pub fn get(&self, address: u64) -> Option<&V> {

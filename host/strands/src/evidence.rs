@@ -12,6 +12,8 @@ use std::borrow::Cow;
 pub(crate) struct Evidence<'a> {
     known: Option<Cow<'a, Survey>>,
     survey: Survey,
+    /// The function that was noted last as entered.
+    latest_entered: Option<u32>,
     /// Places where stacks have been, during the first look.
     places: Places,
     /// What the decoder was answered during the first look.
@@ -47,6 +49,7 @@ impl<'a> Evidence<'a> {
                 offsets,
                 ..Survey::default()
             },
+            latest_entered: None,
             places: Places::default(),
             answers: Answers::default(),
         }
@@ -148,9 +151,11 @@ impl<'a> Evidence<'a> {
     }
 
     /// The function was entered.
+    #[inline]
     pub fn note_entered(&mut self, function: u32) {
-        if self.is_first_look() {
+        if self.latest_entered != Some(function) && self.is_first_look() {
             self.survey.entered.insert(function);
+            self.latest_entered = Some(function);
         }
     }
 

@@ -96,6 +96,12 @@ impl FrameList {
         self.len = 0;
     }
 
+    /// Removes all of them.
+    pub fn clear(&mut self) {
+        self.many.clear();
+        self.len = 0;
+    }
+
     /// Removes the innermost call, if there is one.
     #[inline]
     pub fn pop(&mut self) {

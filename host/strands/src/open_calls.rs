@@ -348,6 +348,18 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         Some(())
     }
 
+    /// Closes all calls of `stack`: the trace has ended.
+    pub fn close_all(&mut self, stack: u32) {
+        let frames = &mut self.map.stacks[stack].frames;
+        let is_noted = |frame: &Frame| frame.is(Frame::NOTED_AT_END);
+        if !S::LIVES && !frames.iter().any(is_noted) {
+            // Nobody is told of them, and nothing comes after them.
+            self.loose.open += frames.len() as u64;
+            frames.clear();
+        }
+        while self.close(stack, End::Open).is_some() {}
+    }
+
     /// The fiber that the thread runs has no call open, up to `time`: another call begins on its
     /// stack, or the thread runs `next`. A function of no recorded call has that time, as one
     /// that was compiled without hooks, so it is Self of the call that goes on: on `next`, or,

@@ -717,7 +717,7 @@ impl<'a, S: Sink> Running<'a, S> {
                     .change(runs, |strand| strand.set_suspended_at(None));
             }
             let is_cut = state.running;
-            while self.calls.close(stack, End::Open).is_some() {}
+            self.calls.close_all(stack);
             if is_thread {
                 self.calls.end_unseen(context, End::Open, latest);
             }

@@ -10,7 +10,7 @@ use crate::entered::Entered;
 use heddle_symbols::{Distance, Order};
 use heddle_trace_file::{Addr, Callee, Modules, Nanos, Way};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 /// A call site and the function that it calls.
@@ -85,6 +85,8 @@ pub(crate) struct Sites<'a> {
     /// By call site: the function that holds it, or [`NO_FUNCTION`].
     holders: Vec<(u64, u32)>,
     numbers: FxHashMap<u64, u32>,
+    /// One of those: fibers mostly begin with the same function.
+    latest: Option<(u64, u32)>,
     /// Functions without symbols that were entered, by address.
     nameless: BTreeMap<u64, u32>,
     next: u32,
@@ -111,6 +113,8 @@ pub(crate) struct Sites<'a> {
     orders: RefCell<FxHashMap<(u64, u64), Option<Order>>>,
     /// By return address: [`Code::is_signal_return`].
     signal_returns: RefCell<FxHashMap<u64, bool>>,
+    /// One of those.
+    latest_return: Cell<(u64, bool)>,
     /// By function: whether its hook tells of each of its calls.
     telling: FxHashMap<u32, bool>,
 }
@@ -126,6 +130,7 @@ impl<'a> Sites<'a> {
             generation: 0,
             holders: vec![NO_HOLDER; HOLDERS],
             numbers: FxHashMap::default(),
+            latest: None,
             nameless: BTreeMap::new(),
             next: code.functions(),
             entered: Vec::new(),
@@ -139,6 +144,7 @@ impl<'a> Sites<'a> {
             jumps: RefCell::default(),
             orders: RefCell::default(),
             signal_returns: RefCell::default(),
+            latest_return: Cell::new((u64::MAX, false)),
             telling: FxHashMap::default(),
         }
     }
@@ -297,6 +303,7 @@ impl<'a> Sites<'a> {
             self.table.fill(NONE);
             self.holders.fill(NO_HOLDER);
             self.numbers.clear();
+            self.latest = None;
             self.nameless.clear();
             self.inlining.borrow_mut().clear();
             self.grown.borrow_mut().clear();
@@ -308,7 +315,20 @@ impl<'a> Sites<'a> {
     }
 
     /// The number of the function that is entered at `address`.
+    #[inline]
     pub fn callee(&mut self, address: u64, time: u64) -> u32 {
+        match self.latest {
+            Some((latest, number)) if latest == address => number,
+            _ => {
+                let number = self.number(address, time);
+                self.latest = Some((address, number));
+                number
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn number(&mut self, address: u64, time: u64) -> u32 {
         if let Some(&number) = self.numbers.get(&address) {
             return number;
         }
@@ -368,7 +388,19 @@ impl<'a> Sites<'a> {
     }
 
     /// [`Code::is_signal_return`], once for each return address.
+    #[inline]
     pub fn is_signal_return(&self, address: Addr) -> bool {
+        let (latest, is_it) = self.latest_return.get();
+        if latest == address.0 {
+            return is_it;
+        }
+        let is_it = self.may_return_from_signal(address);
+        self.latest_return.set((address.0, is_it));
+        is_it
+    }
+
+    #[inline(never)]
+    fn may_return_from_signal(&self, address: Addr) -> bool {
         let mut known = self.signal_returns.borrow_mut();
         *known
             .entry(address.0)

@@ -395,6 +395,10 @@ impl Stacks {
     /// Does not keep `stack` any more if it has no calls.
     #[inline]
     pub fn forget_empty(&mut self, stack: u32) {
+        // Few programs' stacks have calls that begin where others have ended.
+        if self.resting.empty.is_empty() {
+            return;
+        }
         let state = &self[stack];
         if state.frames.is_empty() && self.resting.empty.get(state.base) == Some(&stack) {
             let base = state.base;
@@ -452,7 +456,11 @@ impl Resting {
     }
 
     /// The empty stack nearest to `sp`, within `reach`.
+    #[inline]
     pub fn empty_near(&self, sp: u64, reach: u64) -> Option<u32> {
+        if self.empty.is_empty() {
+            return None;
+        }
         let near = self.empty.from(sp.saturating_sub(reach));
         near.take_while(|&(base, _)| base <= sp.saturating_add(reach))
             .min_by_key(|(base, _)| base.abs_diff(sp))

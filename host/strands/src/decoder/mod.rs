@@ -27,7 +27,7 @@ use crate::sink::Sink;
 use crate::sites::Sites;
 use crate::stacks::{DOUBTFUL, Frame};
 use crate::survey::Survey;
-use heddle_calls::Loose;
+use heddle_calls::{End, Loose};
 use heddle_trace_file::{Addr, CoroutineFrame, Event, EventKind, Nanos, Process, Way, Why};
 
 /// The group's threads cannot be decoded one by one: they run on other stacks than their own, or
@@ -150,7 +150,14 @@ impl<'a, S: Sink> Decoder<'a, S> {
     /// Counts how calls have ended that were taken for callbacks.
     #[inline]
     fn note_callbacks(&mut self) {
-        for (site, end) in self.running.calls.take_callbacks().into_iter().flatten() {
+        if let Some(ended) = self.running.calls.take_callbacks() {
+            self.note_ends(ended);
+        }
+    }
+
+    #[inline(never)]
+    fn note_ends(&mut self, callbacks: Vec<(u64, End)>) {
+        for (site, end) in callbacks {
             self.evidence.note_callback(site, end);
         }
     }
@@ -255,7 +262,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 self.running.lacks_until(until);
                 let own = self.running.thread(context).own;
                 if self.running.stack(own).frames.is_empty() {
-                    let end = heddle_calls::End::Unwound;
+                    let end = End::Unwound;
                     self.running.end_unseen(context, end, event.time.0);
                 }
             }
