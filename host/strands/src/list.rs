@@ -1,6 +1,6 @@
 //! A list of strands that have ended, in few bytes each: there may be millions.
 
-use crate::Brief;
+use crate::brief::{Brief, NOWHERE};
 use crate::kind_and_doubts::KindAndDoubts;
 use crate::short::Short;
 use crate::strand::{Kind, NEVER, Strand, StrandId};
@@ -362,14 +362,14 @@ impl StrandList {
             } else {
                 Short::default()
             },
-            entry: self.addresses.number(Use::Entry, strand.entry())?,
+            entry: self.addresses.number(Use::Entry, strand.entry)?,
             left_at: self
                 .addresses
                 .number(Use::LeftAt, Addr(live.left_at.get()))?,
             thread: Some(live.thread).filter(|&thread| thread != WHOLE)?,
             resume_index: live.resume_index,
-            process: u8::try_from(strand.process()).ok()?,
-            threads: strand.threads(),
+            process: u8::try_from(strand.process).ok()?,
+            threads: u8::from(live.on != NOWHERE),
             kind: live.kind,
         })
     }

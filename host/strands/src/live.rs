@@ -5,18 +5,17 @@
 //! done to those bytes; everything else is done to the whole strand, which is made of them and put
 //! back ([`Slots::change`]).
 
-mod brief;
 mod entries;
 mod often;
 mod packing;
 mod whole;
 
+use crate::brief::{Brief, Live, NOWHERE};
 use crate::kind_and_doubts::KindAndDoubts;
 use crate::short::Short;
 use crate::sink::Sink;
 use crate::strand::{NEVER, NO_INDEX, Words};
 use crate::{Doubts, Kind, Strand, StrandId, Unresolved};
-pub use brief::Brief;
 use entries::Entries;
 use heddle_trace_file::{Addr, Nanos, Thread};
 use rustc_hash::FxHashMap;
@@ -24,42 +23,6 @@ use std::cell::LazyCell;
 pub(crate) use whole::GoesOn;
 use whole::Whole;
 
-/// A strand that may be heard of again, in few bytes.
-#[derive(Clone, Copy, Debug)]
-#[repr(Rust, packed(2))]
-pub(crate) struct Live {
-    /// Its number in its process.
-    pub number: u32,
-    /// The numbers of strands of its process; 0: none.
-    pub parent: u32,
-    pub resumer: u32,
-    pub calls: u32,
-    pub activations: u32,
-    pub born: Short,
-    pub last: Short,
-    pub running: Short,
-    pub children: Short,
-    pub suspended: Short,
-    pub left_at: Short,
-    /// Of a coroutine, where its frame is; of another strand, when it died; 0: not known.
-    pub frame: Short,
-    pub resume_index: u16,
-    /// The number of its coroutine and entry, among those of [`Slots`].
-    pub entry: u16,
-    pub thread: u16,
-    /// The thread that it ran on last, or [`NOWHERE`].
-    pub on: u16,
-    /// Open activations of a coroutine: more than one where it is destroyed from inside.
-    pub open: u8,
-    pub kind: KindAndDoubts,
-    pub state: u8,
-}
-
-// A million coroutines may be alive at once.
-const _: () = assert!(size_of::<Option<Live>>() <= 74);
-
-/// Stands for no thread.
-pub(crate) const NOWHERE: u16 = u16::MAX;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
@@ -366,28 +329,21 @@ impl Slots {
         died: Option<u64>,
         sink: &mut impl Sink,
     ) {
-        let kind = live.kind.kind();
-        let is_brief = live.state & (WHOLE | WORDY) == 0 && kind != Kind::Thread;
-        if !is_brief {
+        if live.state & (WHOLE | WORDY) != 0 {
             return self.tell_whole(slot, live, rests, died, sink);
         }
-        let last = live.last.get();
-        let known = match kind {
-            Kind::Coroutine => NEVER,
-            _ => Some(live.frame.get())
-                .filter(|&died| died != 0)
-                .unwrap_or(NEVER),
-        };
-        let died = match known {
-            NEVER if live.state & DEAD != 0 => last,
-            NEVER => died.unwrap_or(NEVER),
-            died => died,
+        let (kind, last) = (live.kind.kind(), live.last.get());
+        let died = match live.frame.get() {
+            died if kind != Kind::Coroutine && died != 0 => died,
+            _ if live.state & DEAD != 0 => last,
+            _ => died.unwrap_or(NEVER),
         };
         self.note_doubts(kind, live.kind.doubts(), live.calls.into());
         sink.ended_brief(&Brief {
-            slots: self,
-            slot,
             live,
+            slot,
+            process: self.next.process(),
+            entry: self.entries.all[usize::from(live.entry)].1,
             rests: rests.map_or(0, |until| until.saturating_sub(last)),
             died,
         });

@@ -1,6 +1,7 @@
 //! Sinks receive the calls and strands that the decoder finds.
 
-use crate::{Brief, Strand, StrandId};
+use crate::brief::Brief;
+use crate::{Strand, StrandId};
 use heddle_calls::{Key, Span, Stats};
 use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos};
 

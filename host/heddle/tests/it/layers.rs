@@ -31,6 +31,7 @@ const STRANDS: Layers = &[
     ],
     &["strand", "unresolved"],
     &["kind_and_doubts"],
+    &["brief"],
     &[
         "code",
         "entered",

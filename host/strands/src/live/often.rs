@@ -1,6 +1,7 @@
 //! What happens often to strands: to their few bytes, where these have room.
 
-use super::{CUT, DEAD, DYING, ELSEWHERE, FRESH, GoesOn, Live, NONE, NOWHERE, Slots, WHOLE, WORDY};
+use super::{CUT, DEAD, DYING, ELSEWHERE, FRESH, GoesOn, NONE, Slots, WHOLE, WORDY};
+use crate::brief::{Live, NOWHERE};
 use crate::short::Short;
 use crate::{Doubts, Kind, Strand, StrandId};
 use heddle_trace_file::{Addr, Nanos};

@@ -1,11 +1,11 @@
 //! Whole strands to few bytes, and back.
 
-use super::{Live, NOWHERE, Slots, WHOLE, WORDY, Whole};
+use super::{Slots, WHOLE, WORDY, Whole};
+use crate::brief::{Live, NOWHERE};
 use crate::kind_and_doubts::KindAndDoubts;
 use crate::short::Short;
 use crate::strand::{NEVER, NO_INDEX};
 use crate::{Doubts, Kind, Strand, StrandId};
-use heddle_trace_file::{Addr, Nanos};
 
 impl Slots {
     /// A strand in few bytes, or kept elsewhere.
@@ -124,36 +124,7 @@ impl Slots {
     /// The strand in these bytes, but for its words.
     #[inline(always)]
     pub(super) fn strand_of(&self, slot: u32, live: &Live) -> Strand {
-        let other = |number: u32| (number != 0).then(|| self.numbered(number));
-        let frame = live.frame.get();
-        let (frame, died) = match live.kind.kind() {
-            Kind::Coroutine => (Some(Addr(frame)).filter(|_| frame != 0), NEVER),
-            _ if frame == 0 => (None, NEVER),
-            _ => (None, frame),
-        };
-        Strand {
-            id: self.numbered(live.number),
-            parent: other(live.parent),
-            resumer: other(live.resumer),
-            frame,
-            born: Nanos(live.born.get()),
-            last: Nanos(live.last.get()),
-            activations: live.activations.into(),
-            running: Nanos(live.running.get()),
-            children: Nanos(live.children.get()),
-            suspended: Nanos(live.suspended.get()),
-            rests: Nanos(0),
-            calls: live.calls.into(),
-            died,
-            entry: self.entries.all[usize::from(live.entry)].1,
-            left_at: Addr(live.left_at.get()),
-            words: None,
-            thread: live.thread.into(),
-            threads: u32::from(live.on != NOWHERE),
-            slot,
-            resume_index: live.resume_index,
-            kind: live.kind.kind(),
-            doubts: live.kind.doubts(),
-        }
+        let entry = self.entries.all[usize::from(live.entry)].1;
+        live.strand(slot, (self.next.process(), entry))
     }
 }

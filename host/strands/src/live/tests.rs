@@ -9,11 +9,15 @@ const END: Nanos = Nanos(1 << 39);
 
 /// Keeps all that have ended.
 #[derive(Default)]
-struct Ended(Vec<Strand>);
+struct Ended {
+    all: Vec<Strand>,
+    /// How many of them were told of in few bytes.
+    briefly: usize,
+}
 
 impl Sink for Ended {
     fn ended(&mut self, strand: &Strand) {
-        self.0.push(strand.clone());
+        self.all.push(strand.clone());
     }
 
     /// A list keeps the same of it either way.
@@ -27,6 +31,7 @@ impl Sink for Ended {
         };
         assert_eq!(text(&kept), text(&same));
         self.ended(&strand);
+        self.briefly += 1;
     }
 }
 
@@ -227,8 +232,73 @@ fn strands_in_few_bytes_are_as_whole_ones() {
         left.into_iter().for_each(|slot| both.ends(slot, None));
         assert!(both.told.len() > 100);
         assert!(both.slots.whole.is_empty() && both.slots.words.is_empty());
-        let (ended, told) = (both.ended.0.iter().map(text), both.told.iter().map(text));
+        let (ended, told) = (both.ended.all.iter().map(text), both.told.iter().map(text));
         assert!(ended.eq(told));
+    }
+}
+
+/// Each of these has no words, as most strands have none: it is told of in its few bytes.
+#[test]
+fn what_has_ended_is_told_of_as_briefly_as_it_lived() {
+    let is_true = [false, true];
+    let all = [Kind::Fiber, Kind::Coroutine].into_iter();
+    let all = all.flat_map(|kind| [Some(false), Some(true), None].map(|ends| (kind, ends)));
+    let all = all.flat_map(|(kind, ends)| is_true.map(|died| (kind, ends, died)));
+    for ((kind, ends_at_rest, died), runs) in all.flat_map(|it| is_true.map(|runs| (it, runs))) {
+        let (mut slots, mut ended) = (Slots::new(StrandId::new(2, 40)), Ended::default());
+        let frame = (kind == Kind::Coroutine).then_some(Addr(0x5000));
+        let maker = Some(StrandId::new(2, 7));
+        let begun = Begun {
+            parent: maker,
+            frame,
+            entry: Addr(0x1000),
+            ..Begun::default()
+        };
+        let slot = slots.add(kind, 3, Nanos(100), begun);
+        let mut whole = Whole {
+            strand: Strand::new(slots.id(slot), kind, 3, Nanos(100), slot),
+            open: 0,
+            coroutine: 0,
+            on: None,
+        };
+        (whole.strand.parent, whole.strand.frame) = (maker, frame);
+        whole.strand.entry = Addr(0x1000);
+        slots.account(slot, 500, (50, 20));
+        whole.account(500, 50, 20);
+        if runs {
+            slots.run_on(slot, 3);
+            whole.run_on(3);
+        }
+        let strand = &mut whole.strand;
+        // A fiber is announced to have died; of a coroutine, its last activation tells.
+        match (died, kind) {
+            (false, _) => {}
+            (true, Kind::Coroutine) => {
+                slots.dies(slot);
+                strand.is_gone(strand.last);
+            }
+            (true, _) => {
+                slots.change(slot, |whole| whole.strand.dies(Nanos(600)));
+                strand.dies(Nanos(600));
+            }
+        }
+        let rests = match (ends_at_rest, kind) {
+            (Some(at_rest), _) => at_rest && !(died && kind == Kind::Coroutine),
+            (None, _) => !died,
+        };
+        if rests {
+            strand.rests_until(ends_at_rest.map_or(END, |_| Nanos(700)));
+        }
+        match ends_at_rest {
+            Some(true) => slots.end_at_rest(slot, 700, &mut ended),
+            Some(false) => slots.end(slot, 700, &mut ended),
+            None => slots.finish(|| END, &mut ended),
+        }
+        if ends_at_rest.is_some() {
+            strand.is_gone(Nanos(700));
+        }
+        assert_eq!(ended.briefly, 1);
+        assert_eq!(text(&ended.all[0]), text(strand));
     }
 }
 
@@ -279,10 +349,10 @@ fn a_slot_is_one_strands_and_memory_is_given_back_whatever_the_order() {
         for slot in all {
             slots.end(slot, 9, &mut sink);
         }
-        assert_eq!(sink.0.len(), 2 * COUNT);
+        assert_eq!(sink.all.len(), 2 * COUNT);
         assert!(room(&slots) <= 2 * PIECE);
         let numbers: std::collections::HashSet<StrandId> =
-            sink.0.iter().map(|strand| strand.id).collect();
+            sink.all.iter().map(|strand| strand.id).collect();
         assert_eq!(numbers.len(), 2 * COUNT);
     }
 }
