@@ -23,7 +23,8 @@ pub(crate) struct Live {
     pub children: Short,
     pub suspended: Short,
     pub left_at: Short,
-    /// Of a coroutine, where its frame is; of another strand, when it died; 0: not known.
+    /// A coroutine has the address of its frame here, another strand the time at which it died; 0
+    /// says that this is not known.
     pub frame: Short,
     pub resume_index: u16,
     /// The number of its coroutine and entry, among those of [`crate::live::Slots`].

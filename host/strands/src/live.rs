@@ -306,7 +306,7 @@ impl Slots {
     /// The strand in this slot has ended.
     pub fn end(&mut self, slot: u32, died: u64, sink: &mut impl Sink) {
         if let Some(live) = self.take(slot) {
-            self.tell(slot, &live, None, Some(died), sink);
+            self.tell(slot, &live, (None, Some(died)), sink);
         }
     }
 
@@ -314,23 +314,22 @@ impl Slots {
     pub fn end_at_rest(&mut self, slot: u32, died: u64, sink: &mut impl Sink) {
         if let Some(live) = self.take(slot) {
             let rests = (live.state & DEAD == 0).then_some(died);
-            self.tell(slot, &live, rests, Some(died), sink);
+            self.tell(slot, &live, (rests, Some(died)), sink);
         }
     }
 
-    /// Tells the sink of the strand that was in this slot, and is nowhere else any more: it `rests`
-    /// since it ran last, up to then, and `died` then unless it did before.
+    /// Tells the sink of the strand that was in this slot. `rests`: the time up to which it was
+    /// suspended since it ran last; `died`: when it ended, unless another time is known.
     #[inline(always)]
     fn tell(
         &mut self,
         slot: u32,
         live: &Live,
-        rests: Option<u64>,
-        died: Option<u64>,
+        (rests, died): (Option<u64>, Option<u64>),
         sink: &mut impl Sink,
     ) {
         if live.state & (WHOLE | WORDY) != 0 {
-            return self.tell_whole(slot, live, rests, died, sink);
+            return self.tell_whole(slot, live, (rests, died), sink);
         }
         let (kind, last) = (live.kind.kind(), live.last.get());
         let died = match live.frame.get() {
@@ -355,8 +354,7 @@ impl Slots {
         &mut self,
         slot: u32,
         live: &Live,
-        rests: Option<u64>,
-        died: Option<u64>,
+        (rests, died): (Option<u64>, Option<u64>),
         sink: &mut impl Sink,
     ) {
         let mut strand = match live.state & WHOLE {
@@ -428,7 +426,7 @@ impl Slots {
         };
         let is_thread = live.kind.kind() == Kind::Thread;
         let rests = live.state & (DEAD | DYING | CUT) == 0 && !is_thread && !died;
-        self.tell(slot, live, rests.then(|| end().0), None, sink);
+        self.tell(slot, live, (rests.then(|| end().0), None), sink);
     }
 
     /// The slots that have strands.

@@ -353,7 +353,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         let frames = &mut self.map.stacks[stack].frames;
         let is_noted = |frame: &Frame| frame.is(Frame::NOTED_AT_END);
         if !S::LIVES && !frames.iter().any(is_noted) {
-            // Nobody is told of them, and nothing comes after them.
+            // The sink is not told of calls, and no event follows: it is enough to count them.
             self.loose.open += frames.len() as u64;
             frames.clear();
         }

@@ -91,8 +91,8 @@ pub trait Sink {
     fn other(&mut self, _strand: StrandId, _thread: usize, _event: &Event<'_>) {}
     /// A strand that will not be heard of again; its calls have ended.
     fn ended(&mut self, _strand: &Strand) {}
-    /// The same. One that overrides this is told of some strands by this, and of the others by
-    /// [`Sink::ended`].
+    /// A strand has ended, as for [`Sink::ended`], but is given in few bytes. A sink that overrides
+    /// this gets most strands here; those with names or very large numbers come to `ended`.
     fn ended_brief(&mut self, strand: &Brief<'_>) {
         self.ended(&strand.strand());
     }

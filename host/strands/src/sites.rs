@@ -85,7 +85,7 @@ pub(crate) struct Sites<'a> {
     /// By call site: the function that holds it, or [`NO_FUNCTION`].
     holders: Vec<(u64, u32)>,
     numbers: FxHashMap<u64, u32>,
-    /// One of those: fibers mostly begin with the same function.
+    /// The function that was entered last, by address and number: fibers mostly begin with one.
     latest: Option<(u64, u32)>,
     /// Functions without symbols that were entered, by address.
     nameless: BTreeMap<u64, u32>,
@@ -113,7 +113,7 @@ pub(crate) struct Sites<'a> {
     orders: RefCell<FxHashMap<(u64, u64), Option<Order>>>,
     /// By return address: [`Code::is_signal_return`].
     signal_returns: RefCell<FxHashMap<u64, bool>>,
-    /// One of those.
+    /// The return address that was asked for last, and whether it is one.
     latest_return: Cell<(u64, bool)>,
     /// By function: whether its hook tells of each of its calls.
     telling: FxHashMap<u32, bool>,
@@ -394,13 +394,13 @@ impl<'a> Sites<'a> {
         if latest == address.0 {
             return is_it;
         }
-        let is_it = self.may_return_from_signal(address);
+        let is_it = self.returns_from_signal(address);
         self.latest_return.set((address.0, is_it));
         is_it
     }
 
     #[inline(never)]
-    fn may_return_from_signal(&self, address: Addr) -> bool {
+    fn returns_from_signal(&self, address: Addr) -> bool {
         let mut known = self.signal_returns.borrow_mut();
         *known
             .entry(address.0)

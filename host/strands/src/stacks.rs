@@ -395,7 +395,7 @@ impl Stacks {
     /// Does not keep `stack` any more if it has no calls.
     #[inline]
     pub fn forget_empty(&mut self, stack: u32) {
-        // Few programs' stacks have calls that begin where others have ended.
+        // In most programs, fibers rest within a call, so that this map has no entries.
         if self.resting.empty.is_empty() {
             return;
         }
