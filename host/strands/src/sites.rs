@@ -311,6 +311,8 @@ impl<'a> Sites<'a> {
             self.frames.borrow_mut().clear();
             self.jumps.borrow_mut().clear();
             self.orders.borrow_mut().clear();
+            self.signal_returns.borrow_mut().clear();
+            self.latest_return.set((u64::MAX, false));
         }
     }
 
@@ -541,5 +543,60 @@ impl<'a> Sites<'a> {
     /// Whether the function was entered before.
     pub fn was_entered(&self, function: u32) -> bool {
         self.entered.get(function as usize) == Some(&true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_symbols::Images;
+    use heddle_trace_file::write::{START, TraceWriter};
+    use heddle_trace_file::{ModuleSymbols, Trace};
+
+    #[test]
+    fn a_function_is_another_where_its_module_was_replaced() {
+        const CODE: u64 = 0x40_0000;
+        let directory = tempfile::tempdir().unwrap();
+        let writer = TraceWriter::create(directory.path()).unwrap();
+        let mut process = writer.process(4711, 1, "/nowhere/app").unwrap();
+        process.module(CODE, CODE + 0x1000, CODE, None, "/nowhere/first");
+        process.module_line(&format!("unload {} {CODE:x}", START + 1000));
+        let place = format!("{CODE:x} {:x}", CODE + 0x1000);
+        let second = format!("{place} {place} {CODE:x} - /nowhere/second");
+        process.module_line(&format!("load {} {second}", START + 2000));
+        process.finish().unwrap();
+        let of = |path: &str, function: &str| ModuleSymbols {
+            path: path.into(),
+            build_id: None,
+            text: format!("symtab 1\n100 100 global {function}\n"),
+        };
+        let symbols = [
+            of("/nowhere/first", "one"),
+            of("/nowhere/second", "another"),
+        ];
+        let trace = Trace::open(directory.path()).unwrap();
+        let process = &trace.processes()[0];
+        let mut images = Images::packed(&symbols);
+        let code = Code::read(process, &mut images);
+        let mut sites = Sites::new(&code, process.modules());
+        let (named, nameless) = (CODE + 0x100, CODE + 0x300);
+        let mut at = |time: u64| {
+            sites.advance(Nanos(time));
+            // Of a function without a symbol, nothing is known before it is entered.
+            let before = sites.holder(nameless + 0x10, time);
+            let callee = sites.callee(named, time);
+            assert_eq!(sites.holder(named + 0x10, time), Some(callee));
+            let other = sites.callee(nameless, time);
+            assert_eq!(sites.holder(nameless + 0x10, time), Some(other));
+            // It is the latest when time goes on.
+            assert_eq!(sites.callee(named, time), callee);
+            (before, callee, other)
+        };
+        let (before, one, nameless) = at(500);
+        assert_eq!(before, None);
+        assert_eq!(at(900), (Some(nameless), one, nameless));
+        let (before, another, other) = at(2500);
+        assert_eq!(before, None);
+        assert!(another != one && other != nameless);
     }
 }
