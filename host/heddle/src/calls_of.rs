@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A stack of 8 MB in the traced program makes calls to a depth of some 200 000; deeper than
 /// [`heddle_calls::DEEPEST`] there is no tree.
@@ -95,7 +96,8 @@ fn read(
         waiting: Waiting::default(),
         labels: Labels::new(process),
         open: FxHashMap::default(),
-        known: HashMap::new(),
+        known: FxHashMap::default(),
+        latest: "".into(),
         done: Vec::new(),
         failed: None,
     };
@@ -122,9 +124,8 @@ fn read(
         }
         trees.done.sort_by_key(|done| done.id);
         let strands = trees.done.into_iter().map(|done| heddle_tree::Strand {
-            calls: trees.labels.calls(done.calls),
             parent: done.parent.and_then(|id| trees.known.get(&id).cloned()),
-            ..done.described
+            ..done.strand
         });
         result.processes.push(Process {
             name: process_name(&trace.processes()[process]),
@@ -150,12 +151,11 @@ fn filtered<'a>(
     Ok(unwrap(decoded))
 }
 
-/// A strand that has ended, and its calls.
+/// A strand that has ended.
 struct Done {
     id: StrandId,
     parent: Option<StrandId>,
-    described: heddle_tree::Strand,
-    calls: Vec<Node>,
+    strand: heddle_tree::Strand,
 }
 
 /// Grows the trees of one process's strands.
@@ -166,7 +166,9 @@ struct Trees<'a> {
     labels: Labels,
     open: FxHashMap<StrandId, Growing>,
     /// Names of strands, for those that they made.
-    known: HashMap<StrandId, String>,
+    known: FxHashMap<StrandId, Arc<str>>,
+    /// The name of the strand that ended last: neighbours mostly share one.
+    latest: Arc<str>,
     done: Vec<Done>,
     failed: Option<TreeError>,
 }
@@ -231,23 +233,25 @@ impl Sink for Trees<'_> {
             Kind::Thread => printable(strand.name().unwrap_or_default()),
             _ => self.names.borrow_mut().strand(strand).to_string(),
         };
-        self.known.insert(strand.id, name.clone());
+        if *self.latest != *name {
+            self.latest = name.into();
+        }
+        self.known.insert(strand.id, self.latest.clone());
         let growing = self.open.remove(&strand.id).unwrap_or_default();
-        let described = heddle_tree::Strand {
+        let strand_of_tree = heddle_tree::Strand {
             kind: match strand.kind {
                 Kind::Thread => StrandKind::Thread,
                 Kind::Fiber => StrandKind::Fiber,
                 Kind::Coroutine => StrandKind::Coroutine,
             },
-            name,
+            name: self.latest.clone(),
             parent: None,
-            calls: Vec::new(),
+            calls: self.labels.calls(growing.roots()),
         };
         self.done.push(Done {
             id: strand.id,
             parent: strand.maker(),
-            described,
-            calls: growing.roots(),
+            strand: strand_of_tree,
         });
     }
 }
@@ -259,7 +263,7 @@ impl Filterable for Trees<'_> {
             self.ended(strand);
         } else {
             let name = self.names.borrow_mut().strand(strand).to_string();
-            self.known.insert(strand.id, name);
+            self.known.insert(strand.id, name.into());
         }
     }
 }
@@ -271,7 +275,8 @@ type Label = (String, Option<Foreign>, String);
 /// Numbers for labels.
 struct Labels {
     process: usize,
-    labels: Vec<Label>,
+    /// A call of each label, to be cloned: there may be millions of one.
+    calls: Vec<Call>,
     numbers: HashMap<Label, u32>,
     /// Most calls have been seen before.
     seen: FxHashMap<Seen, u32>,
@@ -285,7 +290,7 @@ impl Labels {
     fn new(process: usize) -> Self {
         Labels {
             process,
-            labels: Vec::new(),
+            calls: Vec::new(),
             numbers: HashMap::new(),
             seen: FxHashMap::default(),
         }
@@ -321,10 +326,10 @@ impl Labels {
             ),
         };
         let label = (label.0, label.1.map(|(foreign, _)| foreign), String::new());
-        let next = self.labels.len() as u32;
+        let next = self.calls.len() as u32;
         let number = *self.numbers.entry(key_of_label).or_insert(next);
         if number == next {
-            self.labels.push(label);
+            self.push(label);
         }
         self.seen.insert(key, number);
         number
@@ -332,12 +337,17 @@ impl Labels {
 
     /// The number of a label with these values behind those that it has.
     fn with_values(&mut self, label: u32, values: &str) -> u32 {
-        let (name, foreign, before) = self.labels[label as usize].clone();
-        let label = (name, foreign, before + values);
-        let next = self.labels.len() as u32;
+        let call = &self.calls[label as usize];
+        let foreign = call.foreign.as_deref().cloned();
+        let label = (
+            call.name.to_string(),
+            foreign,
+            format!("{}{values}", call.values),
+        );
+        let next = self.calls.len() as u32;
         let number = *self.numbers.entry(label.clone()).or_insert(next);
         if number == next {
-            self.labels.push(label);
+            self.push(label);
         }
         number
     }
@@ -371,21 +381,24 @@ impl Labels {
         })
     }
 
+    /// Puts a label behind the others.
+    fn push(&mut self, (name, foreign, values): Label) {
+        self.calls.push(Call {
+            foreign: foreign.map(Arc::new),
+            values: values.into(),
+            ..Call::new(&name, &without_parameters(&name))
+        });
+    }
+
+    /// The calls that were counted by label.
     fn calls(&self, nodes: Vec<Node>) -> Vec<Call> {
-        let call = |node: Node| {
-            let (name, foreign, values) = self.labels[node.label as usize].clone();
-            let short = without_parameters(&name);
-            Call {
-                name,
-                short,
-                foreign,
-                values,
-                calls: node.calls,
-                min: node.min.0,
-                max: node.max.0,
-                open: node.open.0,
-                children: self.calls(node.children),
-            }
+        let call = |node: Node| Call {
+            calls: node.calls,
+            min: node.min.0,
+            max: node.max.0,
+            open: node.open.0,
+            children: self.calls(node.children),
+            ..self.calls[node.label as usize].clone()
         };
         nodes.into_iter().map(call).collect()
     }

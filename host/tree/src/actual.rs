@@ -1,4 +1,6 @@
-//! What a program did.
+//! What a program did. Names are shared: a million coroutines have few different ones.
+
+use std::sync::Arc;
 
 /// A process of the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,9 +52,9 @@ pub struct Strand {
     /// What it is.
     pub kind: StrandKind,
     /// Its name.
-    pub name: String,
+    pub name: Arc<str>,
     /// The name of the strand that made it, where that is known.
-    pub parent: Option<String>,
+    pub parent: Option<Arc<str>>,
     /// The calls of this strand that no instrumented call on it made.
     pub calls: Vec<Call>,
 }
@@ -61,14 +63,14 @@ pub struct Strand {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Readable name with parameters.
-    pub name: String,
+    pub name: Arc<str>,
     /// The same without parameters and return type.
-    pub short: String,
+    pub short: Arc<str>,
     /// Who called, where that was not the call above: code that is not traced, such as libc calling
     /// a comparator.
-    pub foreign: Option<Foreign>,
+    pub foreign: Option<Arc<Foreign>>,
     /// What they were given and gave back, where that was recorded: ` {n = 5} = 8`; else empty.
-    pub values: String,
+    pub values: Arc<str>,
     /// How many.
     pub calls: u64,
     /// The shortest of those that returned, in ns; `u64::MAX` if none did.
@@ -95,9 +97,9 @@ impl Call {
     /// A single call that took no time and called nothing.
     pub fn new(name: &str, short: &str) -> Self {
         Call {
-            name: name.to_owned(),
-            short: short.to_owned(),
-            values: String::new(),
+            name: name.into(),
+            short: short.into(),
+            values: "".into(),
             foreign: None,
             calls: 1,
             min: 0,

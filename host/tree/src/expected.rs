@@ -193,7 +193,7 @@ impl CallPattern {
                 format!("{}{}", call.name, call.values).into(),
                 format!("{}{}", call.short, call.values).into(),
             ),
-            false => (Cow::from(&call.name), Cow::from(&call.short)),
+            false => (Cow::from(&*call.name), Cow::from(&*call.short)),
         };
         named(&self.name, &name, &short) && self.caller.as_ref().is_none_or(caller)
     }

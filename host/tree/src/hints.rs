@@ -22,7 +22,7 @@ pub fn hints(expected: &Expected, got: &[Process]) -> Vec<String> {
                 "no {0} in the trace is named `{1}`; there {2}",
                 pattern.kind.word(),
                 pattern.name,
-                listed(alike.map(|strand| strand.name.as_str()))
+                listed(alike.map(|strand| &*strand.name))
             ));
         }
     }
@@ -56,7 +56,7 @@ fn left_out(expected: &Expected, got: &[Process]) -> Vec<String> {
             .iter()
             .find(|process| pattern.names(process) && threads(process).count() > 1);
         if let Some(process) = found {
-            let names = threads(process).map(|thread| thread.name.as_str());
+            let names = threads(process).map(|thread| &*thread.name);
             hints.push(format!(
                 "a tree without `thread` lines is about one thread, and the trace has {}: write `thread NAME` lines; there {}",
                 threads(process).count(),

@@ -63,11 +63,7 @@ impl<'a> Folder<'a> {
 
     fn shown(&mut self, call: &'a Call) -> Shown<'a> {
         let below = self.fold(&call.children);
-        let name = (
-            call.name.as_str(),
-            call.values.as_str(),
-            call.foreign.as_ref(),
-        );
+        let name = (&*call.name, &*call.values, call.foreign.as_deref());
         Shown {
             what: What::Calls(call, Seen::of(call)),
             class: self.class(Some(name), call.calls, &below),

@@ -1,6 +1,7 @@
 //! The examples of `docs/expected-tree.md` are what it says.
 
 use heddle_tree::{Call, Expected, Foreign, Process, Strand, compare, has_differences};
+use std::sync::Arc;
 
 /// What stands between "```tree" and "```".
 fn examples() -> Vec<&'static str> {
@@ -22,10 +23,10 @@ fn call(name: &str, calls: u64, children: Vec<Call>) -> Call {
 
 fn weaver(twists: u64) -> [Process; 1] {
     let mut compare = call("compare", 23, vec![]);
-    compare.foreign = Some(Foreign {
+    compare.foreign = Some(Arc::new(Foreign {
         name: "libc.so.6+0x3d5a2".into(),
         module: "libc.so.6".into(),
-    });
+    }));
     let mut calls = vec![
         call("setup", 1, vec![]),
         call("log", 7, vec![call("write", 1, vec![])]),

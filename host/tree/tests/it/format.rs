@@ -4,6 +4,7 @@ use heddle_tree::{
     Call, Expected, Foreign, Mark, Process, Strand, compare, context, has_differences, hints, print,
 };
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// `name*calls(child child)`; times are 10 ms to 20 ms.
 fn calls(text: &str) -> Vec<Call> {
@@ -217,7 +218,7 @@ fn a_foreign_caller_matches_by_function_or_module() {
         name: "libc.so.6+0x3d5a2".into(),
         module: "libc.so.6".into(),
     };
-    got[0].strands[0].calls[0].children[0].foreign = Some(caller);
+    got[0].strands[0].calls[0].children[0].foreign = Some(Arc::new(caller));
     for (caller, result) in [
         ("libc.so.6", true),
         ("libc.so.6+*", true),
@@ -392,9 +393,11 @@ fn any_calls() -> impl Strategy<Value = Vec<Call>> {
         max: time * max,
         open: time * open,
         children,
-        foreign: foreign.map(|module| Foreign {
-            name: format!("{module}+0x1"),
-            module: module.into(),
+        foreign: foreign.map(|module| {
+            Arc::new(Foreign {
+                name: format!("{module}+0x1"),
+                module: module.into(),
+            })
         }),
         ..Call::new(name, name)
     };
@@ -482,10 +485,10 @@ fn names_that_look_like_something_else_are_covered() {
             format!("f {name}")
         };
         let mut call = Call::new(&full, "f");
-        call.foreign = Some(Foreign {
+        call.foreign = Some(Arc::new(Foreign {
             name: "qsort".into(),
             module: name.into(),
-        });
+        }));
         let mut main = Call::new("main", "main");
         main.children.push(call);
         let thread = Strand {
