@@ -12,9 +12,9 @@
 //!    function that the call site is in; what is open below that on its stack is gone. Where a call
 //!    made from that very site is open there, it is the container, in a frame that has grown
 //!    (`alloca`), or whose calls a `longjmp` has left;
-//! 3. *called by the kernel* (a signal's handler): on top of whatever the thread runs, wherever its
-//!    stack is. That may be an array of another thread's function: what is called there is not the
-//!    other thread's;
+//! 3. *called by the kernel* (a signal's handler): on top of what it has its frame below; or, where
+//!    it has a stack of its own, of whatever the thread runs, wherever that stack is. It may be an
+//!    array of another thread's function: what is called there is not the other thread's;
 //! 4. *called by uninstrumented code*: on a thread's own stack, on top of what encloses it there.
 //!    Elsewhere it is a callback, or the outermost call of a new fiber: the call site tells, by how
 //!    most calls from it began in the whole trace ([`crate::survey`]).
@@ -25,11 +25,16 @@
 use super::{Decoder, NotAlone};
 use crate::Doubts;
 use crate::entered::Entered;
+use crate::made_stacks::Runs;
 use crate::sink::Sink;
 use crate::sites::{Candidate, Grown, Site};
 use crate::stacks::{DOUBTFUL, Frame, REACH};
 use heddle_calls::End;
 use heddle_trace_file::{Addr, Way};
+
+/// Bytes between a call and a signal's handler that interrupts it, or code without hooks that it
+/// called, hardly ever more: the kernel keeps the registers between, in 1 to 11 KB.
+const HANDLED: u64 = 16 << 10;
 
 /// Stacks that are looked at in search of a caller.
 const STACKS: usize = 256;
@@ -414,7 +419,60 @@ impl<S: Sink> Decoder<'_, S> {
         if is_unseen {
             self.running.doubt_strand(own, Doubts::BEGUN_BEFORE);
         }
-        current.unwrap_or(own)
+        let runs = current.unwrap_or(own);
+        match self.alone || self.announced_stack(context).is_some() {
+            true => runs,
+            false => self.handled_on(context, new, runs),
+        }
+    }
+
+    /// The stack on top of which the kernel has called a signal's handler, on a thread that ran
+    /// `runs` when it was heard of last: it may have gone to another since. A handler without a
+    /// stack of its own (`sigaltstack`) has its frame right below what it interrupts. One with such
+    /// a stack does not tell what it interrupts, if the thread runs more than one.
+    fn handled_on(&mut self, context: usize, new: &Entered, runs: u32) -> u32 {
+        let thread = self.running.thread(context);
+        let has_left_own = runs != thread.own || thread.ran_before.is_some();
+        let own = thread.own;
+        match self.made_stacks.runs_at(&self.running, context, new.sp) {
+            Runs::Stack(stack) => {
+                let state = self.running.stack(stack);
+                let top = state.top();
+                let is_others = state.owner.is_some() && stack != own;
+                if !is_others && top.is_none_or(|top| new.sp < top.sp) {
+                    // By the second way in, an array of its innermost call lies there, too.
+                    let may_hold = top.is_some_and(|top| top.is(Frame::ENTRY));
+                    if stack == own && stack != runs && may_hold {
+                        self.running.doubt_strand(stack, Doubts::CALLER);
+                        self.running.doubt_strand(runs, Doubts::CALLER);
+                    }
+                    return stack;
+                }
+            }
+            Runs::Unmet => {
+                let made = self.made_stacks.at(new.sp);
+                let is_own = self.running.map().own_stack_at(context, new.sp).is_some();
+                if let Some(made) = made.filter(|_| !is_own) {
+                    return self.on_made_stack(context, new, &made, true);
+                }
+            }
+            Runs::Unknown => {
+                let above = self.running.map().next_above(context, new.sp);
+                let near = above.filter(|&(top, stack)| {
+                    top - new.sp < HANDLED && self.running.stack(stack).owner.is_none()
+                });
+                if let Some((_, stack)) = near {
+                    // Or its own stack lies below that one.
+                    self.running.doubt_strand(stack, Doubts::CALLER);
+                    self.running.doubt_strand(runs, Doubts::CALLER);
+                    return stack;
+                }
+            }
+        }
+        if has_left_own {
+            self.running.doubt_strand(runs, Doubts::CALLER);
+        }
+        runs
     }
 
     /// Whether a call on `stack` that seems to have been made from so far above may be on another

@@ -1,4 +1,5 @@
-//! Signals' handlers whose alternate stack is an array of `inner`, which another thread runs.
+//! Signals' handlers: where an alternate stack is an array of `inner`, which another thread runs;
+//! and whose they are on a thread that has gone to another stack unseen.
 
 use crate::log::{Log, Told};
 use crate::marks::{decoded_by, strand_of};
@@ -178,4 +179,87 @@ fn a_handler_with_which_a_fibers_recording_begins_is_not_surely_the_threads() {
     };
     assert_eq!(of(false), (1, 1));
     assert_eq!(of(true), (2, 0));
+}
+
+/// Where a handler has its frame that is called after the thread has gone to another stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handled {
+    OnFiber,
+    OnOwn,
+    /// On a stack of its own, far from both.
+    OnItsOwn,
+    /// The same, which is an array of the function that is open on the thread's own stack.
+    InArray,
+}
+
+/// The strand of a handler that is called when the thread was heard of last on the other stack than
+/// that which it runs, and the numbers of strands that are not sure: of threads and of fibers. The
+/// thread's own call and the fiber's are open; the program was seen to make the fiber's stack, if
+/// it `is_made`.
+fn handled(way: Way, handled: Handled, is_made: bool) -> (u64, u64, u64) {
+    let fiber = FIBER + 0x8000;
+    let decoded = decoded_by(false, "", |process| {
+        let mut thread = process.thread(4711, "app");
+        thread.stack(OWN[0], OWN[0] + 0x8000);
+        if is_made {
+            thread.stack_made(1, FIBER..fiber, OWN[0] + 0x7000);
+        }
+        let own = OWN[0] + 0x6000;
+        ways::enter(way, &mut thread, 10, (WORK, FIRST + 0x20, own));
+        ways::enter(way, &mut thread, 20, (BODY, FIRST + 0x40, fiber - 0x80));
+        let on_own = |thread: &mut ThreadWriter, time: u64| {
+            ways::enter(way, thread, time, (LEAF, WORK + 0x30, own - 0x100));
+            ways::exit(way, thread, time + 5, LEAF, own - 0x100);
+        };
+        let on_fiber = |thread: &mut ThreadWriter, time: u64| {
+            ways::enter(way, thread, time, (LEAF, BODY + 0x20, fiber - 0x180));
+            ways::exit(way, thread, time + 5, LEAF, fiber - 0x180);
+        };
+        on_fiber(&mut thread, 30);
+        on_own(&mut thread, 40);
+        if handled == Handled::OnOwn {
+            on_fiber(&mut thread, 50);
+        }
+        let sp = match handled {
+            Handled::OnFiber => fiber - 0xc00,
+            Handled::OnOwn => own - 0xc00,
+            Handled::OnItsOwn => 0x5000_0000,
+            Handled::InArray => own + 0x100,
+        };
+        ways::enter(way, &mut thread, 60, (INNER, HANDLED, sp));
+        ways::enter(way, &mut thread, 65, (LEAF, INNER + 0x20, sp - 0x100));
+        ways::exit(way, &mut thread, 66, LEAF, sp - 0x100);
+        ways::exit(way, &mut thread, 70, INNER, sp);
+        on_fiber(&mut thread, 80);
+        on_own(&mut thread, 90);
+        ways::exit(way, &mut thread, 100, BODY, fiber - 0x80);
+        ways::exit(way, &mut thread, 110, WORK, own);
+        thread.finish().unwrap();
+    });
+    assert_eq!((decoded.loose.unwound, decoded.loose.unmatched), (0, 0));
+    let strand = strand_of(&decoded, 60).number();
+    assert_eq!(strand_of(&decoded, 65).number(), strand);
+    for (time, strand) in [(30, 2), (40, 1), (80, 2), (90, 1)] {
+        assert_eq!(strand_of(&decoded, time).number(), strand);
+    }
+    let unresolved = decoded.unresolved[0];
+    let threads = unresolved.unsure_threads;
+    (strand, threads, unresolved.unsure - threads)
+}
+
+#[test]
+fn a_handler_is_on_top_of_what_it_has_its_frame_below() {
+    use Way::{Entry, Instrumented};
+    for way in [Instrumented, Entry] {
+        assert_eq!(handled(way, Handled::OnFiber, true), (2, 0, 0), "{way:?}");
+        // Its own stack, which nothing tells of, might lie below the fiber's.
+        assert_eq!(handled(way, Handled::OnFiber, false), (2, 1, 1), "{way:?}");
+        // It does not tell what it interrupts.
+        let unknown = (1, 1, 0);
+        assert_eq!(handled(way, Handled::OnItsOwn, true), unknown, "{way:?}");
+        assert_eq!(handled(way, Handled::InArray, true), unknown, "{way:?}");
+    }
+    assert_eq!(handled(Instrumented, Handled::OnOwn, true), (1, 0, 0));
+    // Its own stack might be an array of the innermost call.
+    assert_eq!(handled(Entry, Handled::OnOwn, true), (1, 1, 1));
 }

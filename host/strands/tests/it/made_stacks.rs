@@ -493,9 +493,9 @@ fn what_is_inlined_into_a_handler_is_so_on_a_stack_without_calls_too() {
         thread.exit(next(), BODY, 0, sp);
         call(thread, next, 0);
     });
-    let handler = [(1, BODY, false), (1, STEP, true), (1, STEP, true)];
-    let fiber = [(2, BODY, false)];
-    assert_eq!(calls_inlined(&trace), [&handler[..], &fiber].concat());
+    let handler = [(2, BODY, false), (2, STEP, true), (2, STEP, true)];
+    let body = [(2, BODY, false)];
+    assert_eq!(calls_inlined(&trace), [&handler[..], &body].concat());
 }
 
 #[test]
