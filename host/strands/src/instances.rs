@@ -541,11 +541,17 @@ impl<'a> Instances<'a> {
                 if slots.last(slot) < self.lacking_until {
                     slots.doubt(slot, Doubts::GAP);
                 }
-                // The function that called its ramp may make several instances in turn within its
-                // own frame, and allocates or frees no memory for them.
+                // The function that called its ramp, or has that inlined, may make several in turn
+                // in one place, and memory for them is not seen to be allocated or freed.
+                let by_program = || {
+                    !destroys
+                        && index.is_none()
+                        && self.lacking_until == 0
+                        && slots.was_elsewhere(slot)
+                };
                 if same.is_some()
                     && slots.parent(slot).is_none()
-                    && self.code.is_by_clang(coroutine)
+                    && (self.code.is_by_clang(coroutine) || by_program())
                 {
                     slots.doubt(slot, Doubts::SHARED);
                 }

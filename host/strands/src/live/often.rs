@@ -364,6 +364,11 @@ impl Slots {
         self.at_mut(slot).state |= ELSEWHERE;
     }
 
+    /// Whether that is so.
+    pub fn was_elsewhere(&self, slot: u32) -> bool {
+        self.at(slot).state & ELSEWHERE != 0
+    }
+
     /// Doubts the instances of a coroutine that have run later than `time`, if another one may have
     /// been at the same place: neither was the frame's memory seen to be allocated, nor does its
     /// resume index tell.
@@ -371,7 +376,7 @@ impl Slots {
         for slot in self.taken_slots().collect::<Vec<u32>>() {
             let live = self.at(slot);
             if live.kind.kind() == Kind::Coroutine
-                && live.state & ELSEWHERE != 0
+                && self.was_elsewhere(slot)
                 && self.coroutine(slot) == coroutine
                 && self.resume_index(slot).is_none()
                 && self.last(slot) > time
