@@ -5,6 +5,7 @@ use crate::log::Told;
 use crate::made_stacks::{BODY, FIRST, OWN, STACKS, STEP, told_with, written};
 use heddle_strands::Kind;
 use heddle_trace_file::Addr;
+use heddle_trace_file::write::ThreadWriter;
 
 /// How many fibers there are, and how many of them are not sure, with these facts of the code: a
 /// fiber's outermost call returns if it `ends`, or rests; then there is another call, so far below.
@@ -121,4 +122,41 @@ fn what_uninstrumented_code_calls_is_not_in_a_call_that_has_its_frame_there() {
         depth.unwrap()
     };
     assert_eq!([of("38"), of("40")], [2, 1]);
+}
+
+#[test]
+fn fibers_that_were_left_lie_below_each_other_where_the_next_one_begins() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        let (first, back) = (FIRST + 0x20, FIRST + 0x60);
+        let (sp, mut other) = (STACKS[0].end - 0x80, STACKS[1].end);
+        for _ in 0..6 {
+            other += 1 << 20;
+            thread.entry(next(), BODY, first, other);
+        }
+        let goes_on = |thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64, sp: u64| {
+            thread.entry(next(), STEP, back, sp).leave(next(), sp);
+        };
+        for _ in 0..4 {
+            goes_on(thread, next, other - 0x330);
+        }
+        // The second begins lower than the first, and the third where that did.
+        thread
+            .entry(next(), BODY, first, sp)
+            .entry(next(), STEP, BODY + 0x20, sp - 0x40);
+        goes_on(thread, next, other - 0x330);
+        thread.entry(next(), BODY, first, sp - 0x2d0);
+        goes_on(thread, next, other - 0x330);
+        thread.entry(next(), BODY, first, sp);
+        // Close below the second, and not as far from its own call as others.
+        goes_on(thread, next, sp - 0x310);
+    });
+    let told = told_with(&trace, "");
+    let calls = told.iter().filter_map(|told| match told {
+        Told::Enter(id, _, _, function, _, depth, _) => Some((id.number(), function.0, *depth)),
+        _ => None,
+    });
+    let calls: Vec<_> = calls.collect();
+    // After the thread, the six, and the two that were left.
+    assert_eq!(calls[calls.len() - 2..], [(10, BODY, 0), (10, STEP, 1)]);
 }
