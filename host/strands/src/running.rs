@@ -8,7 +8,7 @@ use crate::sites::Sites;
 use crate::stack_map::StackMap;
 use crate::stacks::{BASE, Frame, Inner, Stack, Stacks};
 use crate::strands::Strands;
-use crate::threads::Context;
+use crate::threads::{Context, LeftIn};
 use crate::{Doubts, Strand, StrandId, Unresolved};
 use heddle_calls::{End, Loose};
 use heddle_trace_file::{Addr, CoroutineFrame, Event, Nanos, Process};
@@ -23,6 +23,7 @@ pub(crate) struct Running<'a, S> {
     went_on: Option<&'a WentOn>,
     /// The stacks of fibers that have lost one of them.
     shared: SharedStacks,
+    left_in: LeftIn,
     /// Reasons to doubt every fiber.
     doubts: Doubts,
     /// Not every event has read the clock, so that the order of threads' events is not exact.
@@ -58,6 +59,7 @@ impl<'a, S: Sink> Running<'a, S> {
             lost: Lost::default(),
             went_on: None,
             shared: SharedStacks::default(),
+            left_in: LeftIn::default(),
             doubts: Doubts::NONE,
             sparse: process.sparse().is_some(),
         }
@@ -329,6 +331,11 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.strands.resumed(slot, by, thread, time);
     }
 
+    /// Whether a stack was left within a call of this function, for another one.
+    pub fn is_left_in(&self, function: u64) -> bool {
+        self.left_in.holds(function)
+    }
+
     /// The program was seen to make this stack.
     pub fn is_made(&mut self, stack: u32) {
         self.calls.map.stacks[stack].is_made = true;
@@ -348,6 +355,7 @@ impl<'a, S: Sink> Running<'a, S> {
         {
             let (low, high, function) = (top.sp, outermost.sp, top.function);
             slot = top.slot;
+            self.left_in.note(function);
             self.calls.strands.leaves_at(own, Addr(function));
             if self.calls.map.stacks.moves_to(stack, low) {
                 self.clear(low, high, stack);

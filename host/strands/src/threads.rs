@@ -2,6 +2,7 @@
 
 use crate::StrandId;
 use heddle_trace_file::Process;
+use rustc_hash::FxHashSet;
 use std::cell::OnceCell;
 use std::ops::{Index, IndexMut, Range};
 
@@ -81,6 +82,31 @@ pub(crate) struct Left {
     /// The stack pointer and the caller of its call.
     pub sp: u64,
     pub caller: u64,
+}
+
+/// The functions whose calls were innermost when a stack was left for another one: few functions of
+/// a program switch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LeftIn {
+    all: FxHashSet<u64>,
+    /// The latest two: those of a thread and a fiber mostly take turns.
+    latest: [u64; 2],
+}
+
+impl LeftIn {
+    /// A stack was left within a call of the function at this address.
+    #[inline]
+    pub fn note(&mut self, function: u64) {
+        if !self.latest.contains(&function) {
+            self.latest = [function, self.latest[0]];
+            self.all.insert(function);
+        }
+    }
+
+    /// Whether one was.
+    pub fn holds(&self, function: u64) -> bool {
+        self.all.contains(&function)
+    }
 }
 
 impl Context {

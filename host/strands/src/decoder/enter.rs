@@ -429,20 +429,24 @@ impl<S: Sink> Decoder<'_, S> {
     /// The stack on top of which the kernel has called a signal's handler, on a thread that ran
     /// `runs` when it was heard of last: it may have gone to another since. A handler without a
     /// stack of its own (`sigaltstack`) has its frame right below what it interrupts. One with such
-    /// a stack does not tell what it interrupts, if the thread runs more than one.
+    /// a stack does not tell what it interrupts, if the thread may run another.
     fn handled_on(&mut self, context: usize, new: &Entered, runs: u32) -> u32 {
         let thread = self.running.thread(context);
-        let has_left_own = runs != thread.own || thread.ran_before.is_some();
-        let own = thread.own;
+        let (own, has_left_own) = (thread.own, thread.ran_before.is_some());
+        let top = self.running.stack(runs).top();
+        let may_have_left = (runs != own || has_left_own)
+            && top.is_none_or(|top| self.running.is_left_in(top.function));
         match self.made_stacks.runs_at(&self.running, context, new.sp) {
             Runs::Stack(stack) => {
                 let state = self.running.stack(stack);
                 let top = state.top();
-                let is_others = state.owner.is_some() && stack != own;
-                if !is_others && top.is_none_or(|top| new.sp < top.sp) {
-                    // By the second way in, an array of its innermost call lies there, too.
-                    let may_hold = top.is_some_and(|top| top.is(Frame::ENTRY));
-                    if stack == own && stack != runs && may_hold {
+                let is_below = state.owner.is_none_or(|_| stack == own)
+                    && top.is_none_or(|top| new.sp < top.sp);
+                // By the second way in, an array of its innermost call lies there, too.
+                let may_hold = top.is_some_and(|top| top.is(Frame::ENTRY));
+                let is_clear = stack == runs || stack != own || !may_hold;
+                if is_below && (is_clear || may_have_left) {
+                    if !is_clear {
                         self.running.doubt_strand(stack, Doubts::CALLER);
                         self.running.doubt_strand(runs, Doubts::CALLER);
                     }
@@ -456,7 +460,7 @@ impl<S: Sink> Decoder<'_, S> {
                     return self.on_made_stack(context, new, &made, true);
                 }
             }
-            Runs::Unknown => {
+            Runs::Unknown if may_have_left => {
                 let above = self.running.map().next_above(context, new.sp);
                 let near = above.filter(|&(top, stack)| {
                     top - new.sp < HANDLED && self.running.stack(stack).owner.is_none()
@@ -468,8 +472,9 @@ impl<S: Sink> Decoder<'_, S> {
                     return stack;
                 }
             }
+            Runs::Unknown => {}
         }
-        if has_left_own {
+        if may_have_left {
             self.running.doubt_strand(runs, Doubts::CALLER);
         }
         runs

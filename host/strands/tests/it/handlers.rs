@@ -188,6 +188,8 @@ enum Handled {
     OnOwn,
     /// On a stack of its own, far from both.
     OnItsOwn,
+    /// The same, within a call in which no stack was ever left.
+    InCall,
     /// The same, which is an array of the function that is open on the thread's own stack.
     InArray,
 }
@@ -223,13 +225,19 @@ fn handled(way: Way, handled: Handled, is_made: bool) -> (u64, u64, u64) {
         let sp = match handled {
             Handled::OnFiber => fiber - 0xc00,
             Handled::OnOwn => own - 0xc00,
-            Handled::OnItsOwn => 0x5000_0000,
+            Handled::OnItsOwn | Handled::InCall => 0x5000_0000,
             Handled::InArray => own + 0x100,
         };
+        if handled == Handled::InCall {
+            ways::enter(way, &mut thread, 55, (LEAF, WORK + 0x30, own - 0x100));
+        }
         ways::enter(way, &mut thread, 60, (INNER, HANDLED, sp));
         ways::enter(way, &mut thread, 65, (LEAF, INNER + 0x20, sp - 0x100));
         ways::exit(way, &mut thread, 66, LEAF, sp - 0x100);
         ways::exit(way, &mut thread, 70, INNER, sp);
+        if handled == Handled::InCall {
+            ways::exit(way, &mut thread, 75, LEAF, own - 0x100);
+        }
         on_fiber(&mut thread, 80);
         on_own(&mut thread, 90);
         ways::exit(way, &mut thread, 100, BODY, fiber - 0x80);
@@ -254,6 +262,8 @@ fn a_handler_is_on_top_of_what_it_has_its_frame_below() {
         assert_eq!(handled(way, Handled::OnFiber, true), (2, 0, 0), "{way:?}");
         // Its own stack, which nothing tells of, might lie below the fiber's.
         assert_eq!(handled(way, Handled::OnFiber, false), (2, 1, 1), "{way:?}");
+        let known = (1, 0, 0);
+        assert_eq!(handled(way, Handled::InCall, true), known, "{way:?}");
         // It does not tell what it interrupts.
         let unknown = (1, 1, 0);
         assert_eq!(handled(way, Handled::OnItsOwn, true), unknown, "{way:?}");
