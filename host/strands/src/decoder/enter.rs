@@ -431,22 +431,16 @@ impl<S: Sink> Decoder<'_, S> {
     /// stack of its own (`sigaltstack`) has its frame right below what it interrupts. One with such
     /// a stack does not tell what it interrupts, if the thread may run another.
     fn handled_on(&mut self, context: usize, new: &Entered, runs: u32) -> u32 {
-        let thread = self.running.thread(context);
-        let (own, has_left_own) = (thread.own, thread.ran_before.is_some());
-        let top = self.running.stack(runs).top();
-        let may_have_left = (runs != own || has_left_own)
-            && top.is_none_or(|top| self.running.is_left_in(top.function));
         match self.made_stacks.runs_at(&self.running, context, new.sp) {
             Runs::Stack(stack) => {
+                let own = self.running.thread(context).own;
                 let state = self.running.stack(stack);
                 let top = state.top();
-                let is_below = state.owner.is_none_or(|_| stack == own)
-                    && top.is_none_or(|top| new.sp < top.sp);
-                // By the second way in, an array of its innermost call lies there, too.
-                let may_hold = top.is_some_and(|top| top.is(Frame::ENTRY));
-                let is_clear = stack == runs || stack != own || !may_hold;
-                if is_below && (is_clear || may_have_left) {
-                    if !is_clear {
+                let is_others = state.owner.is_some() && stack != own;
+                if !is_others && top.is_none_or(|top| new.sp < top.sp) {
+                    // By the second way in, an array of its innermost call lies there, too.
+                    let may_hold = top.is_some_and(|top| top.is(Frame::ENTRY));
+                    if stack == own && stack != runs && may_hold {
                         self.running.doubt_strand(stack, Doubts::CALLER);
                         self.running.doubt_strand(runs, Doubts::CALLER);
                     }
@@ -460,7 +454,7 @@ impl<S: Sink> Decoder<'_, S> {
                     return self.on_made_stack(context, new, &made, true);
                 }
             }
-            Runs::Unknown if may_have_left => {
+            Runs::Unknown => {
                 let above = self.running.map().next_above(context, new.sp);
                 let near = above.filter(|&(top, stack)| {
                     top - new.sp < HANDLED && self.running.stack(stack).owner.is_none()
@@ -472,9 +466,11 @@ impl<S: Sink> Decoder<'_, S> {
                     return stack;
                 }
             }
-            Runs::Unknown => {}
         }
-        if may_have_left {
+        let thread = self.running.thread(context);
+        let has_left_own = runs != thread.own || thread.ran_before.is_some();
+        let top = self.running.stack(runs).top();
+        if has_left_own && top.is_none_or(|top| self.running.is_left_in(top.function)) {
             self.running.doubt_strand(runs, Doubts::CALLER);
         }
         runs
