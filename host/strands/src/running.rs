@@ -422,6 +422,10 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.map.stacks.forget(stack);
         self.calls.map.stacks.forget_empty(stack);
         let goes_on = self.lose_on_fiber(stack, 0);
+        // What its callbacks were called from does not go on: how they end tells nothing of them.
+        for frame in &mut *self.calls.map.stacks[stack].frames {
+            frame.flags &= !Frame::CALLBACK;
+        }
         while self.calls.close(stack, End::Unwound).is_some() {}
         let state = &self.calls.map.stacks[stack];
         if state.owner.is_some() {

@@ -160,3 +160,27 @@ fn fibers_that_were_left_lie_below_each_other_where_the_next_one_begins() {
     // After the thread, the six, and the two that were left.
     assert_eq!(calls[calls.len() - 2..], [(10, BODY, 0), (10, STEP, 1)]);
 }
+
+#[test]
+fn what_is_left_with_its_fiber_was_a_callback_nevertheless() {
+    const FIBERS: usize = 20;
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        let sp = STACKS[0].end - 0x80;
+        for _ in 0..FIBERS {
+            thread.entry(next(), BODY, FIRST + 0x20, sp).entry(
+                next(),
+                STEP,
+                FIRST + 0x60,
+                sp - 0x330,
+            );
+        }
+    });
+    let told = told_with(&trace, "");
+    let calls = told.iter().filter_map(|told| match told {
+        Told::Enter(_, _, _, Addr(STEP), _, depth, _) => Some(*depth),
+        _ => None,
+    });
+    assert_eq!(calls.collect::<Vec<_>>(), [1; FIBERS]);
+    assert_eq!(born(&told), FIBERS);
+}
