@@ -311,8 +311,6 @@ impl<'a> Sites<'a> {
             self.frames.borrow_mut().clear();
             self.jumps.borrow_mut().clear();
             self.orders.borrow_mut().clear();
-            self.signal_returns.borrow_mut().clear();
-            self.latest_return.set((u64::MAX, false));
         }
     }
 
@@ -582,7 +580,7 @@ mod tests {
         let (named, nameless) = (CODE + 0x100, CODE + 0x300);
         let mut at = |time: u64| {
             sites.advance(Nanos(time));
-            // Of a function without a symbol, nothing is known before it is entered.
+            // A function without a symbol is not known before it is entered.
             let before = sites.holder(nameless + 0x10, time);
             let callee = sites.callee(named, time);
             assert_eq!(sites.holder(named + 0x10, time), Some(callee));

@@ -438,7 +438,8 @@ impl<S: Sink> Decoder<'_, S> {
                 let top = state.top();
                 let is_others = state.owner.is_some() && stack != own;
                 if !is_others && top.is_none_or(|top| new.sp < top.sp) {
-                    // By the second way in, an array of its innermost call lies there, too.
+                    // By `-mfentry`, an array of the innermost call lies there, too, and may be the
+                    // handler's own stack.
                     let may_hold = top.is_some_and(|top| top.is(Frame::ENTRY));
                     if stack == own && stack != runs && may_hold {
                         self.running.doubt_strand(stack, Doubts::CALLER);
@@ -460,7 +461,7 @@ impl<S: Sink> Decoder<'_, S> {
                     top - new.sp < HANDLED && self.running.stack(stack).owner.is_none()
                 });
                 if let Some((_, stack)) = near {
-                    // Or its own stack lies below that one.
+                    // Or the handler has a stack of its own, which lies below that fiber's.
                     self.running.doubt_strand(stack, Doubts::CALLER);
                     self.running.doubt_strand(runs, Doubts::CALLER);
                     return stack;

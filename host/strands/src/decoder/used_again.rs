@@ -178,19 +178,15 @@ impl<S: Sink> Decoder<'_, S> {
         let nearest = self.running.stacks().around(sp);
         let [below, above] = nearest.map(|entry| entry.map(|(_, stack)| stack));
         let above = above.filter(|&stack| self.is_in_frame(new, stack));
-        let begins_near = |running: &Running<'_, S>, stack: u32| {
-            let state = running.stack(stack);
+        let begins_near = |running: &Running<'_, S>, stack: &u32| {
+            let state = running.stack(*stack);
             let base = state.frames.first().map_or(0, |frame| frame.sp);
             state.owner.is_none() && base + BASE > sp
         };
-        if let Some(stack) = above.filter(|&stack| begins_near(&self.running, stack)) {
-            same |= self.doubt_end(stack, new, instrumented);
-            self.running.discard(stack);
-            found = true;
-        }
         // Fibers that were left one after another, each where it had come to, lie below each other.
-        let mut next = below;
-        while let Some(stack) = next.filter(|&stack| begins_near(&self.running, stack)) {
+        let above = above.filter(|stack| begins_near(&self.running, stack));
+        let mut next = above.or(below);
+        while let Some(stack) = next.filter(|stack| begins_near(&self.running, stack)) {
             same |= self.doubt_end(stack, new, instrumented);
             self.running.discard(stack);
             found = true;

@@ -364,7 +364,7 @@ impl Slots {
         self.at_mut(slot).state |= ELSEWHERE;
     }
 
-    /// Whether that is so.
+    /// Whether its frame was not seen to be allocated.
     pub fn was_elsewhere(&self, slot: u32) -> bool {
         self.at(slot).state & ELSEWHERE != 0
     }
