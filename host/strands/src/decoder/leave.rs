@@ -474,7 +474,47 @@ impl<S: Sink> Decoder<'_, S> {
         if let Some(stack) = self.rests_as_left(sp, fitting) {
             return Some((stack, self.running.stack(stack).frames.len() - 1));
         }
-        // The nearest innermost call of the function.
+        if let Some(stack) = self.nearest_left(current, sp, fitting) {
+            let index = self.running.stack(stack).frames.len() - 1;
+            let top = &self.running.stack(stack).frames[index];
+            let (by, function) = (sp.wrapping_sub(top.sp) as i64, top.function);
+            if by >= 0 {
+                self.evidence.note_offset(function, by);
+            } else if by <= -(LITTLE as i64) && Some(stack) != current {
+                // Hardly ever does a fiber go on in a frame that has grown so much. It may be that
+                // of another call, which is taken for gone.
+                self.running.doubt(stack, Doubts::CALLER);
+            }
+            return Some((stack, index));
+        }
+        let (grown, higher) = self.tolerance();
+        let straddling = self.running.stacks().below(sp).map(|(_, stack)| stack);
+        current
+            .into_iter()
+            .chain(straddling)
+            .filter(|&stack| {
+                let frames = &self.running.stack(stack).frames;
+                let spans = |frames: &[Frame]| {
+                    let (first, last) = (frames.first()?, frames.last()?);
+                    Some(first.sp + higher > sp && last.sp < sp + grown)
+                };
+                spans(frames) == Some(true)
+            })
+            .find_map(|stack| self.plausible(stack, function, sp))
+    }
+
+    /// The stack with the nearest innermost call that is `fitting` and can have been left with this
+    /// stack pointer, among those that rest and `current`.
+    fn nearest_left(
+        &self,
+        current: Option<u32>,
+        sp: u64,
+        fitting: impl Fn(&Frame) -> bool,
+    ) -> Option<u32> {
+        let offset = |stack: u32| {
+            let top = self.running.stack(stack).top()?;
+            fitting(top).then(|| sp.wrapping_sub(top.sp) as i64)
+        };
         let (grown, higher) = self.tolerance();
         let near = |by: &i64| *by < higher as i64 && *by > -(grown as i64);
         let here = current.and_then(|stack| {
@@ -507,28 +547,7 @@ impl<S: Sink> Decoder<'_, S> {
             !self.running.stack(stack).running && offset(stack).is_some()
         };
         let best = resting.find(left).or(here);
-        if let Some((_, stack)) = best {
-            let state = self.running.stack(stack);
-            if let Some(top) = state.top() {
-                let by = sp.wrapping_sub(top.sp) as i64;
-                let function = top.function;
-                self.evidence.note_offset(function, by);
-            }
-            return Some((stack, state.frames.len() - 1));
-        }
-        let straddling = self.running.stacks().below(sp).map(|(_, stack)| stack);
-        current
-            .into_iter()
-            .chain(straddling)
-            .filter(|&stack| {
-                let frames = &self.running.stack(stack).frames;
-                let spans = |frames: &[Frame]| {
-                    let (first, last) = (frames.first()?, frames.last()?);
-                    Some(first.sp + higher > sp && last.sp < sp + grown)
-                };
-                spans(frames) == Some(true)
-            })
-            .find_map(|stack| self.plausible(stack, function, sp))
+        best.map(|(_, stack)| stack)
     }
 
     /// The suspended stack whose top call is `fitting` and matches a known exit offset of its

@@ -131,6 +131,46 @@ fn leaves_work(sp: u64) -> impl FnOnce(&mut ThreadWriter) {
     move |thread| _ = thread.exit(EXIT, WORK, 0, sp)
 }
 
+/// The stacks of two fibers lie side by side, and the lower one was taken for gone: an exit there
+/// seems to be that of the upper one's call, in a frame that has grown. Nor is it known by that how
+/// calls of the function are left.
+#[test]
+fn an_exit_far_below_a_call_that_rests_is_not_its_for_sure() {
+    let at = OTHER + 0x4000;
+    let of = |below: u64| {
+        let decoded = decoded_of(|thread| {
+            thread
+                .enter(100, BODY, FIRST + 0x20, at + 0x80)
+                .enter(110, WORK, BODY + 0x20, at);
+            goes_back(thread, 120);
+            leaves_work(at - below)(thread);
+        });
+        let mut told = decoded.sinks.iter().flat_map(|(_, log)| &log.0);
+        let unsure = told.any(|told| matches!(told, Told::Unsure(_)));
+        (exit_of(&decoded), unsure)
+    };
+    assert_eq!(of(0x200), (Exit::Ends(110), false));
+    assert_eq!(of(0x2000), (Exit::Ends(110), true));
+    let again = decoded_of(|thread| {
+        for (at, time) in [(at, 100), (at + 0x1_0000, 200)] {
+            thread.enter(time, BODY, FIRST + 0x20, at + 0x80).enter(
+                time + 10,
+                WORK,
+                BODY + 0x20,
+                at,
+            );
+            goes_back(thread, time + 20);
+        }
+        thread.exit(300, WORK, 0, at - 0x2000);
+        thread
+            .enter(310, WORK, BODY + 0x20, at)
+            .enter(320, LEAF, INNER + 0x20, OWN[0].end - 0x180)
+            .enter(330, WORK, FIRST + 0x20, at - 0x2030);
+        leaves_work(at - 0x2000)(thread);
+    });
+    assert_eq!(exit_of(&again), Exit::Ends(330));
+}
+
 /// Where it is not known that calls of its function are left there, an exit above the frame that
 /// the innermost call was made from is an outer call's: an exception has left the inner one.
 #[test]
