@@ -4,7 +4,7 @@
 //! it would do the same: then the first one's results are those of the second, and no event has to
 //! be taken twice.
 
-use crate::survey::Survey;
+use crate::survey::{Near, Survey};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The answers of the first look.
@@ -20,7 +20,7 @@ pub(crate) struct Answers {
     /// from, at most.
     callbacks: FxHashMap<u64, u64>,
     /// Call sites from which fibers were taken to begin, and whether next below an open call.
-    starts: FxHashSet<(u64, bool)>,
+    starts: FxHashSet<(u64, Near)>,
     /// Call sites of what was taken for further calls of fibers for certain.
     told_further: FxHashSet<u64>,
     /// An answer cannot be compared.
@@ -63,8 +63,8 @@ impl Answers {
         *most = distance.max(*most);
     }
 
-    /// A call from `site` was taken for a fiber's first for certain; `near`: below an open call.
-    pub fn start(&mut self, site: u64, near: bool) {
+    /// A call from `site` was taken for a fiber's first for certain.
+    pub fn start(&mut self, site: u64, near: Near) {
         self.starts.insert((site, near));
     }
 
@@ -78,7 +78,7 @@ impl Answers {
         let sites = &found.first_call_sites;
         let votes = |site: &u64| found.sites.get(site).copied().unwrap_or_default();
         let callback = |(site, &most): (&u64, &u64)| votes(site).tell_callback(most);
-        let start = |(site, near): &(u64, bool)| {
+        let start = |(site, near): &(u64, Near)| {
             votes(site).tell_outermost(*near) && sites.tell_start(*site)
         };
         let further = |&site: &u64| sites.tell_further(site);
@@ -155,8 +155,9 @@ mod tests {
 
     #[test]
     fn what_was_taken_for_certain_must_be_so_in_the_end() {
-        assert!(settles(|answers| answers.start(SITE, true)));
-        assert!(!settles(|answers| answers.start(SITE + 1, false)));
+        assert!(settles(|answers| answers.start(SITE, Near::Far)));
+        assert!(!settles(|answers| answers.start(SITE, Near::Close)));
+        assert!(!settles(|answers| answers.start(SITE + 1, Near::No)));
         assert!(!settles(|answers| answers.told_further(SITE + 1)));
         assert!(settles(|answers| answers.callback(SITE + 1, 0)));
         assert!(!settles(|answers| answers.callback(SITE, 0)));

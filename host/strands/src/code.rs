@@ -284,6 +284,17 @@ impl Code {
         frames.least(site.0.wrapping_sub(bias), start)
     }
 
+    /// See [`CallFrames::large`]: of the function that begins here. 0 where that is not known.
+    /// O(bytes of the module's headers).
+    pub fn large_frame(&self, modules: &Modules, function: Addr, time: Nanos) -> u64 {
+        let large = || {
+            let index = modules.find(function, time)?;
+            let bias = self.modules.get(index)?.as_ref()?.bias;
+            self.frames.get(index)?.large(function.0.wrapping_sub(bias))
+        };
+        large().unwrap_or(0)
+    }
+
     /// Whether a function that calls no hooks can make the call that returns to `site` first, and
     /// next behind the call that returns to `before`. `None` where the code does not tell, as that
     /// of a module without functions that call hooks. O(stretches + bytes of code).

@@ -4,7 +4,7 @@ use crate::answers::Answers;
 use crate::lost::GoneOnFiber;
 use crate::offsets::Offsets;
 use crate::stacks::{DOUBTFUL, LITTLE};
-use crate::survey::{FirstCallSites, Places, Survey, Votes};
+use crate::survey::{FirstCallSites, Near, Places, Survey, Votes};
 use heddle_calls::End;
 use std::borrow::Cow;
 
@@ -25,15 +25,28 @@ pub(crate) struct Start {
     pub site: u64,
     pub function: u64,
     pub sp: u64,
+    /// See [`crate::sites::Sites::made_at`].
+    pub made_at: u64,
     /// The function that the call site is in, where that is known.
     pub holder: Option<u32>,
     /// If it is next below the innermost call of the stack that runs: that call's function, and how
     /// far below.
     pub near: Option<(u32, u64)>,
-    /// It is below the innermost call of another stack.
-    pub behind: bool,
+    /// How far it is below the innermost call of another stack, if it is.
+    pub behind: Option<u64>,
+    /// It is where the stack that runs has had its outermost call, which has ended: so what rests
+    /// right above may have made both.
+    pub again: bool,
     /// Recording began within calls, as far as has been seen.
     pub within: bool,
+}
+
+impl Start {
+    /// See [`Near`].
+    fn near(&self) -> Near {
+        let near = self.near.map(|(_, distance)| distance);
+        Near::of(near.or(self.behind.filter(|_| self.again)), self.behind)
+    }
 }
 
 impl<'a> Evidence<'a> {
@@ -265,11 +278,23 @@ impl<'a> Evidence<'a> {
                 && self.is_seldom_mistaken(start.site, votes)
                 && self.first_call_sites().tell_start(start.site);
         }
+        let near = start.near();
         if self.is_first_look() {
-            self.answers.start(start.site, start.near.is_some());
+            self.answers.start(start.site, near);
             return true;
         }
-        votes.tell_outermost(start.near.is_some()) && self.first_call_sites().tell_start(start.site)
+        votes.tell_outermost(near) && self.first_call_sites().tell_start(start.site)
+    }
+
+    /// Whether the call may be on another stack than the open call that it is next below.
+    pub fn may_be_apart(&mut self, start: &Start, votes: Votes) -> bool {
+        match start.near() {
+            Near::No | Near::Far => true,
+            near => {
+                self.note_guess();
+                votes.tell_outermost(near)
+            }
+        }
     }
 
     /// A call from this site was not the first of its stack, though it looked so.
@@ -385,7 +410,7 @@ impl<'a> Evidence<'a> {
         let again = !start.within && self.places.has_begun(start.site, start.sp);
         let votes = survey.sites.entry(start.site).or_default();
         votes.near += u64::from(usual && !again);
-        votes.far += u64::from((start.near.is_none() && !start.behind) || again);
+        votes.far += u64::from((start.near.is_none() && start.behind.is_none()) || again);
         *votes
     }
 

@@ -107,6 +107,8 @@ pub(crate) struct Sites<'a> {
     distances: RefCell<FxHashMap<(u64, u64), Option<Distance>>>,
     /// By call site: [`Code::least_frame`].
     frames: RefCell<FxHashMap<u64, Option<u64>>>,
+    /// By function: [`Code::large_frame`].
+    large_frames: RefCell<FxHashMap<u64, u64>>,
     /// By call site and function: [`Code::may_jump_on`].
     jumps: RefCell<FxHashMap<(u64, u64), bool>>,
     /// By two call sites: [`Code::order`].
@@ -141,6 +143,7 @@ impl<'a> Sites<'a> {
             grown: RefCell::default(),
             distances: RefCell::default(),
             frames: RefCell::default(),
+            large_frames: RefCell::default(),
             jumps: RefCell::default(),
             orders: RefCell::default(),
             signal_returns: RefCell::default(),
@@ -309,6 +312,7 @@ impl<'a> Sites<'a> {
             self.grown.borrow_mut().clear();
             self.distances.borrow_mut().clear();
             self.frames.borrow_mut().clear();
+            self.large_frames.borrow_mut().clear();
             self.jumps.borrow_mut().clear();
             self.orders.borrow_mut().clear();
         }
@@ -484,6 +488,20 @@ impl<'a> Sites<'a> {
         });
         // A call that is further below may be inside the other.
         frame.is_some_and(|bytes| new.sp <= sp && sp - new.sp <= bytes)
+    }
+
+    /// The stack pointer with which the new call was made, as far as it can be far above the one
+    /// with which its hook was called, in its own frame.
+    pub fn made_at(&self, new: &Entered) -> u64 {
+        if new.way == Way::Entry {
+            return new.sp;
+        }
+        let mut known = self.large_frames.borrow_mut();
+        let bytes = *known.entry(new.function).or_insert_with(|| {
+            let (function, time) = (Addr(new.function), Nanos(new.time));
+            self.code.large_frame(self.modules, function, time)
+        });
+        new.sp.saturating_add(bytes)
     }
 
     /// [`Code::may_jump_on`], once for each call site and function.

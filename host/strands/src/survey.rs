@@ -407,6 +407,32 @@ impl Convergence {
     }
 }
 
+/// Whether a call by uninstrumented code is next below an open one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Near {
+    /// It is not, or is far below one of a stack that rests.
+    No,
+    /// It is far below that of the stack that runs, and may be on another one.
+    Far,
+    /// So close below that of the stack that runs that hardly anything was left of that, if it were
+    /// on another one.
+    Close,
+    /// So close below one of a stack that rests: that is resumed, or gone.
+    Behind,
+}
+
+impl Near {
+    /// So many bytes below the innermost call of the stack that runs, and of one that rests.
+    pub fn of(runs: Option<u64>, rests: Option<u64>) -> Self {
+        match (runs, rests) {
+            (Some(..LITTLE), _) => Near::Close,
+            (_, Some(..LITTLE)) => Near::Behind,
+            (Some(_), _) => Near::Far,
+            (None, _) => Near::No,
+        }
+    }
+}
+
 /// How the calls from a site began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Votes {
@@ -459,15 +485,23 @@ impl Votes {
         undisputed || self.is_clearly_callback()
     }
 
-    /// Whether enough was seen to say that a call that was taken for an outermost one is one;
-    /// `near`: below an open call.
-    pub fn tell_outermost(self, near: bool) -> bool {
-        !near || self.near == 0 || self.is_clearly_root()
+    /// Whether enough was seen to say that a call that was taken for an outermost one is one.
+    pub fn tell_outermost(self, near: Near) -> bool {
+        match near {
+            Near::No => true,
+            Near::Far => self.near == 0 || self.is_clearly_root(),
+            Near::Close => false,
+            Near::Behind => self.near == 0 || self.is_mostly_far(),
+        }
     }
 
     /// Whether that is so by far, when not all calls have been seen.
     pub fn is_clearly_root(self) -> bool {
-        self.far > 4 * self.near + 16 || self.is_broken()
+        self.is_mostly_far() || self.is_broken()
+    }
+
+    fn is_mostly_far(self) -> bool {
+        self.far > 4 * self.near + 2 * Self::ENOUGH
     }
 }
 

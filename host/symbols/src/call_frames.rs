@@ -30,6 +30,9 @@ impl Distance {
     }
 }
 
+/// A frame of so many bytes is large.
+const LARGE: u64 = 16 << 10;
+
 /// The frames of a module's functions, which are looked for when one is first asked for.
 #[derive(Clone, Debug)]
 pub struct CallFrames(Arc<Inner>);
@@ -50,7 +53,7 @@ pub(crate) struct Facts {
     /// By return address: the bytes of [`Distance::Exactly`]; 0 where the frame's size may vary.
     pub sites: BTreeMap<u64, u64>,
     /// By the address behind a function's call of `__fentry__`, or where a function begins that
-    /// calls no hooks: the bytes that its frame takes.
+    /// calls no hooks, or has a large frame: the bytes that its frame takes.
     pub prologues: BTreeMap<u64, FrameSize>,
 }
 
@@ -103,6 +106,25 @@ impl CallFrames {
         least(&facts, site, start)
     }
 
+    /// The bytes that the frame of the function that begins at `start` takes when it calls its hook
+    /// (`-finstrument-functions`), if they are [`LARGE`] or more; else 0. `None` as of
+    /// [`CallFrames::distance`].
+    pub fn large(&self, start: u64) -> Option<u64> {
+        let inner = &self.0;
+        let starts = BTreeSet::from([start]);
+        let large = match &inner.carried {
+            Some(carried) => return Some(carried.prologues.get(&start)?.least),
+            None => crate::images::with_file(&inner.module, |bytes| large(bytes, &starts)),
+        };
+        large.map(|large| large.get(&start).copied().unwrap_or(0))
+    }
+
+    /// [`CallFrames::large`] of those functions that have such a frame.
+    pub(crate) fn all_large(&self, starts: &BTreeSet<u64>) -> BTreeMap<u64, u64> {
+        let all = crate::images::with_file(&self.0.module, |bytes| large(bytes, starts));
+        all.unwrap_or_default()
+    }
+
     /// Whether the module's tables are there.
     pub fn is_known(&self) -> bool {
         let inner = &self.0;
@@ -150,6 +172,26 @@ impl Inner {
             |table| facts(&file, &table, is_split, (sites, entries)),
         )
     }
+}
+
+/// The bytes of frames that functions make before they call their hooks, which are [`LARGE`] or
+/// more, by where these functions begin. `None` if the file is none.
+fn large(bytes: &[u8], starts: &BTreeSet<u64>) -> Option<BTreeMap<u64, u64>> {
+    let file = ElfFile64::<LittleEndian>::parse(bytes).ok()?;
+    let mut large = BTreeMap::new();
+    for section in file.sections() {
+        let (SectionKind::Text, Ok(code)) = (section.kind(), section.data()) else {
+            continue;
+        };
+        let begin = section.address();
+        for &start in starts.range(begin..begin.saturating_add(code.len() as u64)) {
+            let bytes = made(&code[(start - begin) as usize..], start);
+            if bytes >= LARGE {
+                large.insert(start, bytes);
+            }
+        }
+    }
+    Some(large)
 }
 
 /// Where functions begin that have parts in other places, because the compiler moves what seldom
@@ -252,6 +294,9 @@ pub(crate) const KEPT: [Register; 6] = [
     Register::R15,
 ];
 
+/// So much is taken at once in a loop that touches the stack page by page.
+const PAGE: u64 = 4096;
+
 /// The bytes by which the stack is aligned where a call has arguments on it.
 const ALIGNING: u64 = 8;
 
@@ -279,6 +324,15 @@ fn prologue(code: &[u8], address: u64) -> (u64, usize) {
                 }
                 break;
             }
+            // Up to there, the pages of a large frame are touched one by one
+            // (`-fstack-clash-protection`).
+            Mnemonic::Lea if instruction.memory_base() == Register::RSP => {
+                let by = instruction.memory_displacement64().wrapping_neg();
+                if (PAGE..1 << 31).contains(&by) {
+                    made = by;
+                    break;
+                }
+            }
             Mnemonic::Push | Mnemonic::Pop | Mnemonic::Leave => break,
             _ if register == Register::RSP => break,
             _ if instruction.flow_control() != FlowControl::Next => break,
@@ -289,11 +343,22 @@ fn prologue(code: &[u8], address: u64) -> (u64, usize) {
     (made + 8 * kept.len() as u64, (behind - address) as usize)
 }
 
+/// The bytes that a function's frame takes at least, also behind where the code aligns it.
+fn made(code: &[u8], address: u64) -> u64 {
+    let (bytes, length) = prologue(code, address);
+    let rest = &code[length..];
+    let mut decoder = Decoder::with_ip(64, rest, address + length as u64, DecoderOptions::NONE);
+    let next = decoder.decode();
+    let aligns = next.mnemonic() == Mnemonic::And && next.op0_register() == Register::RSP;
+    match aligns {
+        true => bytes + prologue(&rest[next.len()..], next.next_ip()).0,
+        false => bytes,
+    }
+}
+
 /// The most bytes by which a frame grows in this code, which is behind what [`prologue`] has looked
 /// at: what is pushed for calls. `None` if a frame may grow by anything (`alloca`).
 fn growth(code: &[u8], address: u64) -> Option<u64> {
-    /// So much is taken at once in a loop that touches the stack page by page.
-    const PAGE: u64 = 4096;
     /// Vectors are aligned by no more.
     const ALIGNMENT: u64 = 64;
     let (mut grown, mut most): (u64, u64) = (0, 0);
@@ -344,6 +409,27 @@ mod tests {
         // push %rbp; mov %rsp,%rbp; push $8
         assert_eq!(prologue(&[0x55, 0x48, 0x89, 0xe5, 0x6a, 8], 0x1000), (8, 4));
         assert_eq!(prologue(&[], 0x1000), (0, 0));
+        // push %rbp; mov %rsp,%rbp; lea -0x20000(%rsp),%r11; sub $0x1000,%rsp
+        let touched = [
+            0x55, 0x48, 0x89, 0xe5, 0x4c, 0x8d, 0x9c, 0x24, 0, 0, 0xfe, 0xff, 0x48, 0x81, 0xec, 0,
+            0x10, 0, 0,
+        ];
+        assert_eq!(prologue(&touched, 0x1000), (0x2_0008, 4));
+        // lea -0x18(%rsp),%rdi; sub $0x28,%rsp
+        let below = [0x48, 0x8d, 0x7c, 0x24, 0xe8, 0x48, 0x83, 0xec, 0x28];
+        assert_eq!(prologue(&below, 0x1000), (0x28, 9));
+    }
+
+    #[test]
+    fn a_frame_that_is_aligned_takes_what_is_subtracted_then() {
+        // push %rbp; mov %rsp,%rbp; push %rbx; and $-64,%rsp; sub $0x10080,%rsp
+        let code = [
+            0x55, 0x48, 0x89, 0xe5, 0x53, 0x48, 0x83, 0xe4, 0xc0, 0x48, 0x81, 0xec, 0x80, 0, 1, 0,
+        ];
+        assert_eq!(prologue(&code, 0x1000), (0x10, 5));
+        assert_eq!(made(&code, 0x1000), 0x1_0090);
+        assert_eq!(made(&code[..5], 0x1000), 0x10);
+        assert_eq!(made(&[], 0x1000), 0);
     }
 
     #[test]

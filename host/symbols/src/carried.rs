@@ -24,8 +24,8 @@
 //! handler returns to this address; a function calls `__cyg_profile_func_enter` or `__fentry__`
 //! there; the caller's frame reaches so far above a call that returns to this address (0: its size
 //! may vary); the frame of the function whose call of `__fentry__` returns here, or that begins
-//! here and calls no hooks, takes so much, and grows by no more than what follows, if that is
-//! told; the call that returns here can be the first of
+//! here and calls no hooks, or has a large one, takes so much, and grows by no more than what
+//! follows, if that is told; the call that returns here can be the first of
 //! its function, which calls no hooks (0: it can't), and the next one behind it can be that which
 //! returns there, or a jump to this function, with which its own ends; a coroutine suspends there,
 //! at the point with the number as resume index (0 as address: its line would be a wrong one),

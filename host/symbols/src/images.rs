@@ -1,6 +1,6 @@
 //! The files that a trace's modules were mapped from, each read once.
 
-use crate::call_frames::CallFrames;
+use crate::call_frames::{CallFrames, FrameSize};
 use crate::call_order::CallOrders;
 use crate::carried::Carried;
 use crate::coroutines::{Body, Point};
@@ -267,7 +267,16 @@ impl Images {
         if !is_entered {
             sites.retain(|site| bare.iter().any(|(_, sites)| sites.contains(site)));
         }
-        carried.frames = self.call_frames(module).facts(&sites, &entries);
+        let frames = self.call_frames(module);
+        carried.frames = frames.facts(&sites, &entries);
+        let entered: BTreeSet<u64> = hooked.intersection(&wanted).copied().collect();
+        for (start, least) in frames.all_large(&entered) {
+            let size = FrameSize {
+                least,
+                growth: None,
+            };
+            carried.frames.prologues.entry(start).or_insert(size);
+        }
         carried.orders = self.call_orders(module).facts(|| hooked.clone(), &bare);
         carried.jumps.retain(|jump| covered.find(jump.at).is_some());
         let calls = &mut carried.enter_calls;

@@ -44,18 +44,19 @@ impl<S: Sink> Decoder<'_, S> {
         if !starts && let Some(stack) = self.jumped_on(context, new, callee) {
             return stack;
         }
+        let made_at = self.sites.made_at(new);
         let near = current.filter(|&stack| {
             let top = self.running.stack(stack).top();
             top.is_some_and(|top| {
-                top.sp.wrapping_sub(new.sp) < REACH && !self.sites.is_in_frame(new, top.sp)
-            }) && self.running.map().is_next_on(context, stack, new.sp)
+                top.sp.wrapping_sub(made_at) < REACH && !self.sites.is_in_frame(new, top.sp)
+            }) && self.running.map().is_next_on(context, stack, made_at)
         });
         // Where a thread may have come back to, in uninstrumented code.
-        let behind = self.running.map().next_above(context, new.sp);
+        let behind = self.running.map().next_above(context, made_at);
         // A call is below what it was called back from; with the same stack pointer, it is in the
         // place of one that is gone.
         let behind = behind.filter(|&(top, stack)| {
-            (1..REACH).contains(&(top - new.sp))
+            (1..REACH).contains(&top.wrapping_sub(made_at))
                 && !self.sites.is_in_frame(new, top)
                 && self.running.stack(stack).owner.is_none()
                 && !self.is_nearer_to_emptied(context, new.sp, top)
@@ -65,9 +66,11 @@ impl<S: Sink> Decoder<'_, S> {
             site: new.caller,
             function: new.function,
             sp: new.sp,
+            made_at,
             holder,
-            near: top.map(|top| (top.body, top.sp - new.sp)),
-            behind: behind.is_some(),
+            near: top.map(|top| (top.body, top.sp - made_at)),
+            behind: behind.map(|(top, _)| top - made_at),
+            again: current.is_some_and(|stack| self.has_ended_at(stack, new.sp)),
             within: self.begins_within(),
         };
         // Its caller may be open without having been seen to begin: that is no vote.
@@ -128,9 +131,10 @@ impl<S: Sink> Decoder<'_, S> {
         // A fiber may have gone on, on a thread of which events are missing, from another place.
         let is_only = self.evidence.first_call_sites().is_only(new.caller);
         let same = same || (is_part && self.running.threads() > 1 && !is_only);
+        let begins_anew = goes_on == Some(false) && self.evidence.may_be_apart(&start, votes);
         let mut doubts = match begun_before {
             true => Doubts::BEGUN_BEFORE,
-            false if !same && goes_on == Some(false) => Doubts::NONE,
+            false if !same && begins_anew => Doubts::NONE,
             false if perhaps => Doubts::START,
             false if !same && self.evidence.tells_start(&start, votes, is_part) => Doubts::NONE,
             false => Doubts::START,
@@ -227,7 +231,7 @@ impl<S: Sink> Decoder<'_, S> {
         let Some(top) = self.running.stack(stack).top() else {
             return true;
         };
-        let (above, distance) = (top.body, top.sp.saturating_sub(start.sp));
+        let (above, distance) = (top.body, top.sp.saturating_sub(start.made_at));
         let is_part = self.is_part();
         if is_part
             && !self.announced.is_ever()

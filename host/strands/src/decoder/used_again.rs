@@ -18,14 +18,17 @@ impl<S: Sink> Decoder<'_, S> {
 
     /// The fiber whose outermost call has ended where this is.
     fn ended_at(&self, context: usize, sp: u64) -> Option<u32> {
-        let is_there = |stack: &u32| {
-            let state = self.running.stack(*stack);
-            let ended = state.owner.is_none() && state.frames.is_empty();
-            ended && state.base.abs_diff(sp) < BASE
-        };
+        let is_there = |stack: &u32| self.has_ended_at(*stack, sp);
         let current = self.running.thread(context).current.filter(is_there);
         let resting = self.running.stacks().resting();
         current.or_else(|| resting.empty_near(sp, BASE).filter(is_there))
+    }
+
+    /// Whether the outermost call of the fiber on `stack` has ended where this is.
+    pub(super) fn has_ended_at(&self, stack: u32, sp: u64) -> bool {
+        let state = self.running.stack(stack);
+        let ended = state.owner.is_none() && state.frames.is_empty();
+        ended && state.base.abs_diff(sp) < BASE
     }
 
     /// Whether the new call, which is taken for a fiber's first, may be the next of the one whose

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod arrays;
+mod close;
 mod destroyed;
 mod distances;
 mod exits;

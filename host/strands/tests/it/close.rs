@@ -1,0 +1,116 @@
+//! Calls by code that is not traced, close below open ones: hardly ever are they on another stack.
+
+use crate::log::Told;
+use crate::made_stacks::{BODY, FIRST, STACKS, STEP, told_with, written};
+use heddle_strands::Kind;
+use heddle_trace_file::Way;
+use heddle_trace_file::write::ThreadWriter;
+
+/// Where the code that is not traced makes calls of `step` from.
+const SITE: u64 = FIRST + 0x40;
+
+/// What is told of a thread that does this, with these facts of the code.
+fn told_of(
+    facts: &str,
+    does: impl FnOnce(&mut ThreadWriter, &mut dyn FnMut() -> u64),
+) -> Vec<Told> {
+    let directory = tempfile::tempdir().unwrap();
+    told_with(&written(directory.path(), does), facts)
+}
+
+/// The strand of the last call, its depth, and whether the strand is sure.
+fn last(told: &[Told]) -> (u64, usize, bool) {
+    let last = told.iter().rev().find_map(|told| match told {
+        Told::Enter(id, _, _, _, _, depth, _) => Some((*id, *depth)),
+        _ => None,
+    });
+    let (id, depth) = last.unwrap();
+    (id.number(), depth, !told.contains(&Told::Unsure(id)))
+}
+
+/// Where the n-th of many fibers has its outermost call.
+fn base(number: u64) -> u64 {
+    STACKS[1].end + (number << 20)
+}
+
+/// So many fibers begin with a call from [`SITE`], and rest.
+fn begin(thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64, fibers: u64) {
+    for number in 1..=fibers {
+        thread.entry(next(), STEP, SITE, base(number));
+    }
+}
+
+#[test]
+fn a_call_close_below_that_of_the_stack_that_runs_is_no_fibers_first_for_sure() {
+    let of = |below: u64, facts: &str| {
+        let told = told_of(facts, |thread, next| {
+            begin(thread, next, 40);
+            let sp = base(41);
+            thread.entry(next(), BODY, FIRST + 0x20, sp);
+            for _ in 0..2 {
+                thread
+                    .entry(next(), STEP, SITE, sp - below)
+                    .leave(next(), sp - below);
+            }
+        });
+        let (_, depth, is_sure) = last(&told);
+        (depth, is_sure)
+    };
+    // The code tells that the second is not made behind the first.
+    let begins = "240 1 first-call -\n";
+    for facts in ["", begins] {
+        assert_eq!(of(0x40, facts), (0, false));
+        assert_eq!(of(0x800, facts), (0, true));
+    }
+}
+
+/// Where calls from that site were callbacks, too, one close below another stack's is not for sure.
+#[test]
+fn a_call_close_below_that_of_a_stack_that_rests_may_be_that_ones() {
+    let of = |called_back: u64, below: u64| {
+        let told = told_of("", |thread, next| {
+            let sp = base(20);
+            thread.entry(next(), BODY, FIRST + 0x20, sp);
+            for _ in 0..called_back {
+                thread
+                    .entry(next(), STEP, SITE, sp - 0x840)
+                    .leave(next(), sp - 0x840);
+            }
+            begin(thread, next, 10);
+            thread.entry(next(), BODY, FIRST + 0x20, base(30)).entry(
+                next(),
+                STEP,
+                SITE,
+                sp - below,
+            );
+        });
+        let (_, depth, is_sure) = last(&told);
+        (depth, is_sure)
+    };
+    assert_eq!([of(0, 0x840), of(0, 0x40)], [(0, true); 2]);
+    assert_eq!([of(6, 0x840), of(6, 0x40)], [(0, true), (0, false)]);
+}
+
+/// By `-finstrument-functions`, the stack pointer at a hook is below the frame of its function.
+#[test]
+fn a_call_with_a_large_frame_is_as_close_as_its_frame_begins() {
+    let of = |way: Way, facts: &str| {
+        let told = told_of(facts, |thread, next| {
+            let (sp, below) = (STACKS[1].end - 0x80, STACKS[1].end - 0x1_20c0);
+            thread.entry(next(), BODY, FIRST + 0x20, sp);
+            match way {
+                Way::Instrumented => thread.enter(next(), STEP, SITE, below),
+                Way::Entry => thread.entry(next(), STEP, SITE, below),
+            };
+        });
+        let is_fiber = |told: &&Told| matches!(told, Told::Strand("born", _, Kind::Fiber, ..));
+        (told.iter().filter(is_fiber).count(), last(&told).1)
+    };
+    let large = "500 12000 frame -\n108 0 enter-call 100\n508 0 enter-call 500\n";
+    assert_eq!(of(Way::Instrumented, large), (1, 1));
+    assert_eq!(of(Way::Entry, large), (2, 0));
+    assert_eq!(of(Way::Instrumented, ""), (2, 0));
+    // It is larger than what lies between them: so they are on different stacks.
+    let larger = large.replace("12000", "20000");
+    assert_eq!(of(Way::Instrumented, &larger), (2, 0));
+}
