@@ -284,7 +284,8 @@ impl Code {
         frames.least(site.0.wrapping_sub(bias), start)
     }
 
-    /// See [`CallFrames::large`]: of the function that begins here. 0 where that is not known.
+    /// See [`CallFrames::large`]: of the function that begins here, or whose call of `__fentry__`
+    /// returns here. 0 where that is not known.
     /// O(bytes of the module's headers).
     pub fn large_frame(&self, modules: &Modules, function: Addr, time: Nanos) -> u64 {
         let large = || {

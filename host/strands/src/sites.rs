@@ -496,12 +496,17 @@ impl<'a> Sites<'a> {
         if new.way == Way::Entry {
             return new.sp;
         }
-        let mut known = self.large_frames.borrow_mut();
-        let bytes = *known.entry(new.function).or_insert_with(|| {
-            let (function, time) = (Addr(new.function), Nanos(new.time));
-            self.code.large_frame(self.modules, function, time)
-        });
+        let bytes = self.large_frame(new.function, new.time);
         new.sp.saturating_add(bytes)
+    }
+
+    /// [`Code::large_frame`], once for each function.
+    pub fn large_frame(&self, function: u64, time: u64) -> u64 {
+        let mut known = self.large_frames.borrow_mut();
+        *known.entry(function).or_insert_with(|| {
+            let (function, time) = (Addr(function), Nanos(time));
+            self.code.large_frame(self.modules, function, time)
+        })
     }
 
     /// [`Code::may_jump_on`], once for each call site and function.

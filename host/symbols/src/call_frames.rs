@@ -31,7 +31,7 @@ impl Distance {
 }
 
 /// A frame of so many bytes is large.
-const LARGE: u64 = 16 << 10;
+const LARGE: u64 = 4 << 10;
 
 /// The frames of a module's functions, which are looked for when one is first asked for.
 #[derive(Clone, Debug)]
@@ -106,14 +106,17 @@ impl CallFrames {
         least(&facts, site, start)
     }
 
-    /// The bytes that the frame of the function that begins at `start` takes when it calls its hook
-    /// (`-finstrument-functions`), if they are [`LARGE`] or more; else 0. `None` as of
-    /// [`CallFrames::distance`].
+    /// The bytes that a function's frame takes, if they are [`LARGE`] or more; else 0: of the one
+    /// that begins at `start`, up to its call of `__cyg_profile_func_enter`, or whose call of
+    /// `__fentry__` returns there. `None` as of [`CallFrames::distance`].
     pub fn large(&self, start: u64) -> Option<u64> {
         let inner = &self.0;
         let starts = BTreeSet::from([start]);
         let large = match &inner.carried {
-            Some(carried) => return Some(carried.prologues.get(&start)?.least),
+            Some(carried) => {
+                let least = carried.prologues.get(&start)?.least;
+                return Some(if least < LARGE { 0 } else { least });
+            }
             None => crate::images::with_file(&inner.module, |bytes| large(bytes, &starts)),
         };
         large.map(|large| large.get(&start).copied().unwrap_or(0))

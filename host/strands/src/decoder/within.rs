@@ -48,8 +48,11 @@ impl<S: Sink> Decoder<'_, S> {
             let maker = self.made_stacks.maker(new.sp);
             let call = (Addr(new.function), new.sp, maker);
             let place = self.running.map().place_within(own, new.sp);
+            let is_apart = self.is_apart(own, new);
             let stack = self.running.new_inner_stack(context, call, place, new.time);
-            if let Some((_, None)) = ended {
+            if !is_apart {
+                self.running.doubt_within(own, Doubts::CALLBACK);
+            } else if let Some((_, None)) = ended {
                 self.running.doubt(stack, Doubts::START);
             }
             return stack;
@@ -73,6 +76,31 @@ impl<S: Sink> Decoder<'_, S> {
         self.lose_above(stack, count, begins.then_some(new.caller));
         self.running.calls.unwind(stack, count);
         stack
+    }
+
+    /// Whether a new call by uninstrumented code within the thread's stack `own` is far below all
+    /// calls that are open there, the thread's and those of fibers, or within the frame of the
+    /// nearest one, as its code says. Else a function without hooks that this one has called may
+    /// make it: one that has gone on was taken for a fiber that begins.
+    fn is_apart(&self, own: u32, new: &Entered) -> bool {
+        let map = self.running.map();
+        let within = map.stacks.inner().iter().copied().filter(|&stack| {
+            let inner = map.stacks[stack].inner.as_ref();
+            inner.is_some_and(|inner| inner.own == own)
+        });
+        let above = |stack: u32| {
+            let mut calls = map.stacks[stack].frames.iter().rev();
+            calls.find(|frame| frame.sp >= new.sp)
+        };
+        let nearest = std::iter::once(own).chain(within).filter_map(above);
+        nearest.min_by_key(|frame| frame.sp).is_none_or(|frame| {
+            let distance = frame.sp - new.sp;
+            let is_in_frame = || {
+                let bytes = self.sites.large_frame(frame.function, frame.enter);
+                frame.is(Frame::ENTRY) && distance < bytes
+            };
+            distance >= DOUBTFUL || is_in_frame()
+        })
     }
 
     /// Whether a call by uninstrumented code on `stack`, within a thread's own, on which so many

@@ -18,8 +18,9 @@ const OWN: u64 = 0x7fff_0000;
 const BELOW: u64 = OWN + 0x1000;
 const FIBERS: u64 = 3;
 const TURNS: u64 = 5;
-/// The facts of `body`'s frame at the site that `work` is called from.
-const FRAME: &str = "48 10 call-frame -\n4 38 frame -\n";
+/// The facts of `body`'s frame at the site that `work` is called from, and how large that of
+/// `inner` is.
+const FRAMES: &str = "48 10 call-frame -\n4 38 frame -\n404 7000 frame -\n";
 
 /// What the program does.
 #[derive(Clone, Copy, Debug)]
@@ -44,12 +45,17 @@ impl Program {
 
     /// The calls of each strand, and whether it is sure.
     fn ended(self) -> Vec<(u64, bool)> {
+        self.ended_apart(0x2000, FRAMES)
+    }
+
+    /// The same, where the fibers' stacks have so many bytes, and with these facts of the code.
+    fn ended_apart(self, bytes: u64, facts: &str) -> Vec<(u64, bool)> {
         let mut time = 0;
         let mut next = || {
             time += 10;
             time
         };
-        let decoded = decoded_by(false, FRAME, |process| {
+        let decoded = decoded_by(false, facts, |process| {
             let mut thread = process.thread(4711, "thread");
             thread.stack(OWN, OWN + 0x8000);
             self.enter(&mut thread, next(), (INNER, FIRST + 0x80, OWN + 0x7f00));
@@ -59,7 +65,7 @@ impl Program {
                         true => FIBERS - fiber,
                         false => fiber + 1,
                     };
-                    let base = BELOW + 0x1000 * at;
+                    let base = BELOW + bytes * at;
                     let work = base - 0x10;
                     match turn {
                         0 => self.enter(&mut thread, next(), (BODY, FIRST + 0x20, base)),
@@ -123,6 +129,24 @@ impl Program {
 fn fibers_on_arrays_are_told_by_what_they_do_when_they_go_on() {
     for program in programs(Way::Entry) {
         assert_eq!(program.ended(), program.expected(), "{program:?}");
+    }
+}
+
+/// Code without hooks that a fiber calls could have made what seems to be another's first call.
+#[test]
+fn fibers_close_below_open_calls_are_doubted() {
+    for program in programs(Way::Entry) {
+        let expected = program.expected();
+        let doubted = expected.iter().map(|&(calls, _)| (calls, false)).collect();
+        let close = if program.downwards {
+            &doubted
+        } else {
+            &expected
+        };
+        assert_eq!(&program.ended_apart(0x800, FRAMES), close, "{program:?}");
+        let (frame, _) = FRAMES.split_once("404").unwrap();
+        let (_, is_thread_sure) = program.ended_apart(0x2000, frame)[0];
+        assert!(!is_thread_sure, "{program:?}: may `inner` have an array?");
     }
 }
 

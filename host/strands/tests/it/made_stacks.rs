@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::Path;
 
 const CODE: u64 = 0x40_0000;
-const MAIN: u64 = CODE;
+pub const MAIN: u64 = CODE;
 pub const BODY: u64 = CODE + 0x100;
 /// The function that is not traced, and makes the fibers' outermost calls.
 pub const FIRST: u64 = CODE + 0x200;
