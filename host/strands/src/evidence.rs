@@ -215,6 +215,13 @@ impl<'a> Evidence<'a> {
         was_fresh
     }
 
+    /// Whether a fiber has begun where no stack had ever been, with a call from elsewhere than from
+    /// `site`.
+    pub fn others_begin(&mut self, site: u64) -> bool {
+        self.note_guess();
+        self.first_call_sites().others_begin(site)
+    }
+
     /// The decoder has decided something in the first look that it might not in the second.
     pub fn note_guess(&mut self) {
         if self.is_first_look() {

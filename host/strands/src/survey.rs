@@ -161,6 +161,11 @@ impl FirstCallSites {
         self.fresh.contains(&(site, function))
     }
 
+    /// Whether a call from elsewhere than `site` has.
+    pub fn others_begin(&self, site: u64) -> bool {
+        self.fresh.iter().any(|&(other, _)| other != site)
+    }
+
     /// A call from `site` was a further one of a fiber.
     pub fn note_further(&mut self, site: u64) {
         self.sites.entry(site).or_default().further += 1;

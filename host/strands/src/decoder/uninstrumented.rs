@@ -121,7 +121,7 @@ impl<S: Sink> Decoder<'_, S> {
                 return stack;
             }
         }
-        let perhaps = goes_on.is_none() && !self.is_part() && self.may_go_on(context, new);
+        let perhaps = goes_on.is_none() && !self.is_part() && self.may_go_on(context, new, holder);
         let (known_there, same) = self.take_over(context, new, instrumented);
         // Its caller, or what it was called back from, is open, and was not seen to begin.
         let is_part = self.is_part();

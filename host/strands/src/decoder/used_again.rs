@@ -31,20 +31,27 @@ impl<S: Sink> Decoder<'_, S> {
         ended && state.base.abs_diff(sp) < BASE
     }
 
-    /// Whether the new call, which is taken for a fiber's first, may be the next of the one whose
-    /// outermost call has ended there: to a function that was never seen to begin a fiber on a
-    /// new stack, and from the same place. A function without a hook that is called there may
-    /// have several recorded ones inlined, or end by a jump to one; it may also have made the
-    /// call before. Then that other is doubted, too.
-    pub(super) fn may_go_on(&mut self, context: usize, new: &Entered) -> bool {
+    /// Whether the new call, which is taken for a fiber's first and which `holder` makes, may be
+    /// the next of the fiber whose outermost call has ended there, where the code does not tell.
+    /// Then that one is doubted, too.
+    ///
+    /// It may if `holder` has made that call, too, from another place; though fibers have begun
+    /// with such a call on new stacks. From the same place, it may if none has: a function without
+    /// a hook that is called there may have several recorded ones inlined, or end by a jump to one.
+    pub(super) fn may_go_on(&mut self, context: usize, new: &Entered, holder: Option<u32>) -> bool {
         let Some(ended) = self.ended_at(context, new.sp) else {
             return false;
         };
-        let before = self.running.stack(ended).root_site;
-        let holder = self.sites.holder(before, new.time);
-        let inlines = holder.is_some_and(|function| self.sites.calls_hooks(function));
-        let perhaps =
-            (before == new.caller || inlines) && !self.evidence.was_fresh(new.caller, new.function);
+        let state = self.running.stack(ended);
+        let (before, root) = (state.root_site, state.root.get());
+        let from_same = before == new.caller;
+        let by_same = root.is_some() && root == holder;
+        let mut inlines = || {
+            let before = self.sites.holder(before, new.time);
+            before.is_some_and(|function| self.sites.calls_hooks(function))
+        };
+        let perhaps = (by_same && !from_same && self.evidence.others_begin(new.caller))
+            || ((from_same || inlines()) && !self.evidence.was_fresh(new.caller, new.function));
         if perhaps {
             self.running.doubt(ended, Doubts::START);
         }

@@ -62,6 +62,31 @@ fn the_code_tells_whether_a_fiber_goes_on_or_another_begins() {
     assert!(of(1, true).1 > 0 && fibers(true, 0, "").1 > 0);
 }
 
+/// Though a fiber has begun with its second call on a new stack.
+#[test]
+fn a_function_that_makes_several_calls_may_make_each_of_them_behind_another() {
+    let of = |facts: &str| {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = written(directory.path(), |thread, next| {
+            let [new, again] = [STACKS[1].end - 0x80, STACKS[0].end - 0x80];
+            for (function, site, sp) in
+                [(STEP, 0x40, new), (BODY, 0x20, again), (STEP, 0x40, again)]
+            {
+                thread
+                    .entry(next(), function, FIRST + site, sp)
+                    .leave(next(), sp);
+            }
+        });
+        let told = told_with(&trace, facts);
+        let unsure = told.iter().filter(|told| matches!(told, Told::Unsure(_)));
+        (born(&told), unsure.count())
+    };
+    assert_eq!(of(""), (3, 2));
+    let both = "220 1 first-call -\n240 1 first-call -\n";
+    assert_eq!(of(&format!("{both}220 0 next-call 240\n")), (3, 2));
+    assert_eq!(of(both), (3, 0));
+}
+
 #[test]
 fn a_call_is_inlined_only_into_code_that_calls_the_hook_in_its_name() {
     let of = |entered: u64, facts: &str| {
