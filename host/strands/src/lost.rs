@@ -129,11 +129,9 @@ impl Lost {
     }
 
     /// The site of the call with which a fiber has begun on a stack within a thread's own, if this
-    /// exit is that of a call that was taken for gone there.
-    pub fn left_within(&self, function: Callee, sp: u64, way: Way) -> Option<u64> {
-        let mut gone = self.within.iter().rev();
-        let gone = gone.find(|gone| gone.call.fits(function, sp, way));
-        gone.map(|gone| gone.site)
+    /// exit is that of a call that was taken for gone there. See [`Lost::inner_site`] for `gaps`.
+    pub fn left_within(&self, gaps: u32, function: Callee, sp: u64, way: Way) -> Option<u64> {
+        self.inner_site(gaps, |gone| gone.call.fits(function, sp, way))
     }
 
     /// The calls of fibers that were taken for gone, and may have this exit.

@@ -321,9 +321,13 @@ impl<S: Sink> Decoder<'_, S> {
         };
         self.called_by_unseen(context, stack, new, holder);
         let mut flags = way;
-        if is_recorded && self.running.stack(stack).top().is_some() {
+        if is_recorded && let Some(top) = self.running.stack(stack).top() {
             self.unresolved.enters += 1;
-            self.running.doubt(stack, Doubts::CALLER);
+            match top.gaps == self.running.thread(context).gaps {
+                true => self.running.doubt(stack, Doubts::CALLER),
+                // On a thread's own stack, too: what is open may have ended meanwhile.
+                false => self.running.doubt_strand(stack, Doubts::CALLER),
+            }
         }
         if let Some(top) = self.running.stack(stack).top() {
             // Uninstrumented code takes the same room each time, too. As long as it is not known
@@ -546,32 +550,25 @@ impl<S: Sink> Decoder<'_, S> {
         let mut best = current.and_then(nearest).filter(|found| {
             self.running.map().is_next_on(context, found.0, sp) || distance(found) < REACH
         });
-        let mut try_one = |stack: u32| {
-            if let Some(found) = nearest(stack)
-                && best
-                    .as_ref()
-                    .is_none_or(|best| distance(&found) < distance(best))
-            {
-                best = Some(found);
-            }
+        let nearer = |best: Option<(u32, usize)>, stack: u32| {
+            best.into_iter().chain(nearest(stack)).min_by_key(distance)
         };
         for stack in self.running.map().threads.running() {
             // Running as far as was heard: another thread may have it by now.
             if Some(stack) != current && self.running.stack(stack).owner.is_none() {
-                try_one(stack);
+                best = nearer(best, stack);
             }
         }
         if let Some((_, stack)) = self.running.stacks().below(sp) {
-            try_one(stack);
+            best = nearer(best, stack);
         }
-        for (_, stack) in self.running.stacks().resting().above(sp).take(STACKS) {
-            if self.running.stack(stack).running {
-                continue;
-            }
-            try_one(stack);
-            // All others are further away.
-            if self.running.stack(stack).owner.is_none() {
+        for (top, stack) in self.running.stacks().resting().above(sp).take(STACKS) {
+            // All calls on this one and the others are further away.
+            if best.is_some_and(|best| distance(&best) <= top - sp) {
                 break;
+            }
+            if !self.running.stack(stack).running {
+                best = nearer(best, stack);
             }
         }
         best.filter(|found| distance(found) < (8 << 20))

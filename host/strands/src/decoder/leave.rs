@@ -102,6 +102,7 @@ impl<S: Sink> Decoder<'_, S> {
         way == Way::Instrumented
             && map.threads.owns(context, sp)
             && (outer.sp != top.sp && sp <= outer.sp)
+            && top.gaps == map.threads[context].gaps
             && top.sp.saturating_sub(sp) < LITTLE
             && map.stacks.inner().is_empty()
             && !self.announced.is_ever()
@@ -146,6 +147,7 @@ impl<S: Sink> Decoder<'_, S> {
                 {
                     return Err(NotAlone);
                 }
+                self.doubt_since_gap(context, (stack, index), sp);
                 self.doubt_called_back(stack, index + 1, time.0);
                 self.running.doubt_left(stack, index + 1, &self.sites);
                 self.lose_above(stack, index + 1, None);
@@ -156,7 +158,8 @@ impl<S: Sink> Decoder<'_, S> {
             None if self.is_thunk(context, sp, way) => {}
             None => {
                 let own = self.running.map().own_stack_at(context, sp);
-                let within = self.running.lost().left_within(function, sp, way);
+                let gaps = self.running.thread(context).gaps;
+                let within = self.running.lost().left_within(gaps, function, sp, way);
                 if let Some(site) = within
                     && own.is_some()
                 {
@@ -182,6 +185,18 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         Ok(())
+    }
+
+    /// Doubts a stack on which the call with this `index` seems to be left with `sp`: if it was
+    /// entered before events were missing, and with another stack pointer, the exit may be that of
+    /// a call of its function that was entered meanwhile.
+    fn doubt_since_gap(&mut self, context: usize, (stack, index): (u32, usize), sp: u64) {
+        let call = &self.running.stack(stack).frames[index];
+        let by = sp.wrapping_sub(call.sp) as i64;
+        let is_known = by == 0 || self.evidence.offsets().holds(call.function, by);
+        if call.gaps != self.running.thread(context).gaps && !is_known {
+            self.running.doubt_strand(stack, Doubts::CALLER);
+        }
     }
 
     /// Whether no call is open on `own` around `sp` that was seen since events of the thread were

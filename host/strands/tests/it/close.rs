@@ -1,10 +1,11 @@
-//! Calls by code that is not traced, close below open ones: hardly ever are they on another stack.
+//! Which open call one is close below, and what that tells: hardly ever is a call by code that is
+//! not traced on another stack then.
 
 use crate::log::Told;
-use crate::made_stacks::{BODY, FIRST, STACKS, STEP, told_with, written};
+use crate::made_stacks::{BODY, FIRST, MAIN, OWN, STACKS, STEP, told_with, written};
 use heddle_strands::Kind;
-use heddle_trace_file::Way;
 use heddle_trace_file::write::ThreadWriter;
+use heddle_trace_file::{Way, Why};
 
 /// Where the code that is not traced makes calls of `step` from.
 const SITE: u64 = FIRST + 0x40;
@@ -26,6 +27,10 @@ fn last(told: &[Told]) -> (u64, usize, bool) {
     });
     let (id, depth) = last.unwrap();
     (id.number(), depth, !told.contains(&Told::Unsure(id)))
+}
+
+fn is_fiber(told: &Told) -> bool {
+    matches!(told, Told::Strand("born", _, Kind::Fiber, ..))
 }
 
 /// Where the n-th of many fibers has its outermost call.
@@ -103,8 +108,8 @@ fn a_call_with_a_large_frame_is_as_close_as_its_frame_begins() {
                 Way::Entry => thread.entry(next(), STEP, SITE, below),
             };
         });
-        let is_fiber = |told: &&Told| matches!(told, Told::Strand("born", _, Kind::Fiber, ..));
-        (told.iter().filter(is_fiber).count(), last(&told).1)
+        let fibers = told.iter().filter(|told| is_fiber(told));
+        (fibers.count(), last(&told).1)
     };
     let large = "500 12000 frame -\n108 0 enter-call 100\n508 0 enter-call 500\n";
     assert_eq!(of(Way::Instrumented, large), (1, 1));
@@ -113,4 +118,62 @@ fn a_call_with_a_large_frame_is_as_close_as_its_frame_begins() {
     // It is larger than what lies between them: so they are on different stacks.
     let larger = large.replace("12000", "20000");
     assert_eq!(of(Way::Instrumented, &larger), (2, 0));
+}
+
+/// The fiber that rests next above a call has not made it, if none of its calls can have: another
+/// has, on whose stack its maker's call is nearer than on the one that ran before.
+#[test]
+fn a_call_is_that_of_the_nearest_call_of_its_function_on_any_stack() {
+    let told = told_of("", |thread, next| {
+        begin(thread, next, 10);
+        let sp = STACKS[0].end - 0x80;
+        thread
+            .entry(next(), BODY, FIRST + 0x20, sp)
+            .entry(next(), STEP, SITE, sp - 0x100)
+            .entry(next(), BODY, FIRST + 0x20, sp + 0xfe00)
+            .entry(next(), STEP, BODY + 0x40, sp - 0x110);
+    });
+    let strand = |function: u64, nth: usize| {
+        let mut enters = told.iter().filter_map(|told| match told {
+            Told::Enter(id, _, _, entered, ..) if entered.0 == function => Some(*id),
+            _ => None,
+        });
+        enters.nth(nth).unwrap()
+    };
+    assert_ne!(strand(STEP, 10), strand(BODY, 0));
+    assert_eq!(strand(STEP, 11), strand(BODY, 0));
+}
+
+/// While recording was paused, calls may have ended that seem to be around others.
+#[test]
+fn a_thread_is_not_sure_whose_calls_may_have_ended_while_it_was_paused() {
+    let of = |site: u64, exit: u64| {
+        let told = told_of("", |thread, next| {
+            thread
+                .enter(next(), BODY, MAIN + 0x20, OWN - 0x100)
+                .gap(next(), Why::Paused, None)
+                .enter(next(), STEP, site, OWN - 0x200)
+                .exit(next(), STEP, 0, OWN - 0x200)
+                .exit(next(), BODY, 0, exit);
+        });
+        told.iter().any(|told| matches!(told, Told::Unsure(_)))
+    };
+    assert!(!of(BODY + 0x40, OWN - 0x100));
+    assert!(of(STEP + 0x40, OWN - 0x100), "by a call that was not seen");
+    assert!(of(BODY + 0x40, OWN - 0x180), "as by another call of it");
+}
+
+/// An exit where a call was, which an exception has left before, is that of another one then.
+#[test]
+fn no_fiber_has_begun_where_a_call_was_left_before_a_pause() {
+    let told = told_of("", |thread, next| {
+        let sp = OWN - 0x100;
+        thread
+            .entry(next(), STEP, FIRST + 0x40, sp)
+            .entry(next(), BODY, FIRST + 0x60, sp)
+            .leave(next(), sp)
+            .gap(next(), Why::Paused, None)
+            .leave(next(), sp);
+    });
+    assert!(!told.iter().any(is_fiber));
 }
