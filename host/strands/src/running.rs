@@ -422,10 +422,8 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.map.stacks.forget(stack);
         self.calls.map.stacks.forget_empty(stack);
         let goes_on = self.lose_on_fiber(stack, 0);
-        // What its callbacks were called from does not go on: how they end tells nothing of them.
-        for frame in &mut *self.calls.map.stacks[stack].frames {
-            frame.flags &= !Frame::CALLBACK;
-        }
+        // What its callbacks were called from does not go on.
+        self.tell_nothing(stack, 0);
         while self.calls.close(stack, End::Unwound).is_some() {}
         let state = &self.calls.map.stacks[stack];
         if state.owner.is_some() {
@@ -438,6 +436,13 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.strands.end(slot, last);
         self.calls.map.stacks.remove(stack);
         goes_on
+    }
+
+    /// How the calls on `stack` above the first `count` end tells not whether they are callbacks.
+    fn tell_nothing(&mut self, stack: u32, count: usize) {
+        for frame in &mut self.calls.map.stacks[stack].frames[count..] {
+            frame.flags &= !Frame::CALLBACK;
+        }
     }
 
     /// The calls on `stack` above the first `count` are taken for gone, if it is a fiber's. Whether
@@ -506,6 +511,9 @@ impl<'a, S: Sink> Running<'a, S> {
     pub fn leave_by_jump(&mut self, stack: u32, count: usize, by_exception: bool) {
         self.lose_on_fiber(stack, count);
         self.calls.were_open(stack, count, by_exception);
+        if by_exception {
+            self.tell_nothing(stack, count);
+        }
         self.calls.unwind(stack, count);
     }
 

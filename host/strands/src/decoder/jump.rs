@@ -45,11 +45,16 @@ impl<S: Sink> Decoder<'_, S> {
         };
         let frames = &map.stacks[stack].frames;
         let kept = jump.kept(frames, is_handler);
-        let Some(kept) = kept.filter(|&kept| 0 < kept && kept < frames.len()) else {
+        let Some(kept) = kept.filter(|&kept| kept < frames.len()) else {
             return;
         };
-        // The last of those that go on has called setjmp, or has called what did.
-        let sp = frames[kept - 1].sp;
+        // The last of those that go on has called setjmp, or has called what did. Where an
+        // exception lands in code without hooks, that may have made the outermost one.
+        let sp = match kept.checked_sub(1) {
+            Some(last) => frames[last].sp,
+            None if jump.is_landing() => frames[0].sp,
+            None => return,
+        };
         if map.threads.owns(context, sp) || sp.abs_diff(jump.to) >= REACH {
             return;
         }

@@ -2,6 +2,7 @@
 
 use crate::log::{Log, Told};
 use crate::marks::{decoded, decoded_by};
+use crate::ways;
 use heddle_strands::Decoded;
 use heddle_trace_file::Way;
 use heddle_trace_file::write::{ProcessWriter, ThreadWriter};
@@ -288,4 +289,58 @@ fn a_call_is_over_where_uninstrumented_code_has_its_frame_that_makes_the_next() 
             assert_eq!(depths(&decoded), [0, 1, depth], "{frame:x} {by_thread}");
         }
     }
+}
+
+/// Code without hooks that a fiber calls catches what `leaf` throws. That is neither the first call
+/// of a fiber that was left there, nor does it make others from that place such.
+#[test]
+fn a_callback_that_throws_is_no_fiber_that_was_left() {
+    const SITE: u64 = FIRST + 0x40;
+    for way in [Way::Instrumented, Way::Entry] {
+        let decoded = decoded(|process| {
+            let mut thread = process.thread(4711, "thread");
+            thread.stack(OWN, OWN + 0x8000);
+            let mut time = 0;
+            let mut next = || {
+                time += 10;
+                time
+            };
+            let [body, work, leaf] = [0x7000, 0x6f00, 0x6e00].map(|at| FIBER + at);
+            ways::enter(way, &mut thread, next(), (BODY, FIRST + 0x20, body));
+            for _ in 0..40 {
+                ways::enter(way, &mut thread, next(), (WORK, BODY + 0x20, work));
+                ways::enter(way, &mut thread, next(), (LEAF, SITE, leaf));
+                if way == Way::Instrumented {
+                    ways::exit(way, &mut thread, next(), LEAF, leaf);
+                }
+                thread.landing(next(), leaf - 0x80, leaf + 0x80);
+                ways::exit(way, &mut thread, next(), WORK, work);
+            }
+            ways::exit(way, &mut thread, next(), BODY, body);
+            thread.finish().unwrap();
+        });
+        let expected: Vec<usize> = std::iter::once(0)
+            .chain(std::iter::repeat_n([1, 2], 40).flatten())
+            .collect();
+        assert_eq!(depths(&decoded), expected, "{way:?}");
+        assert_eq!(decoded.unresolved[0].unsure, 0, "{way:?}");
+    }
+}
+
+/// So it is, too, where `leaf` seems to be a fiber's first call, as long as little is known of its
+/// call site: that fiber is over.
+#[test]
+fn an_exception_may_leave_the_outermost_call_of_a_fiber() {
+    let decoded = decoded(|process| {
+        let mut thread = process.thread(4711, "thread");
+        thread.stack(OWN, OWN + 0x8000);
+        thread
+            .entry(10, LEAF, FIRST + 0x40, FIBER)
+            .landing(20, FIBER - 0x80, FIBER + 0x80)
+            .entry(30, BODY, FIRST + 0x20, FIBER + 0x10_0000)
+            .leave(40, FIBER + 0x10_0000);
+        thread.finish().unwrap();
+    });
+    let loose = decoded.loose;
+    assert_eq!((loose.unwound, loose.open), (1, 0));
 }
