@@ -7,6 +7,7 @@
 
 use crate::code::{Code, Role};
 use crate::entered::Entered;
+use crate::stacks::Frame;
 use heddle_symbols::{Distance, Order};
 use heddle_trace_file::{Addr, Callee, Modules, Nanos, Way};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -500,8 +501,18 @@ impl<'a> Sites<'a> {
         new.sp.saturating_add(bytes)
     }
 
+    /// Whether a call with the stack pointer `sp` lies within the frame of an open call above, by
+    /// `-mfentry`, as its code says: what it calls is lower, so an array there is a fiber's stack.
+    pub fn has_array_at(&self, call: &Frame, sp: u64) -> bool {
+        call.is(Frame::ENTRY)
+            && call
+                .sp
+                .checked_sub(sp)
+                .is_some_and(|below| below < self.large_frame(call.function, call.enter))
+    }
+
     /// [`Code::large_frame`], once for each function.
-    pub fn large_frame(&self, function: u64, time: u64) -> u64 {
+    fn large_frame(&self, function: u64, time: u64) -> u64 {
         let mut known = self.large_frames.borrow_mut();
         *known.entry(function).or_insert_with(|| {
             let (function, time) = (Addr(function), Nanos(time));

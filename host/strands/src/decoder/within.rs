@@ -94,12 +94,7 @@ impl<S: Sink> Decoder<'_, S> {
         };
         let nearest = std::iter::once(own).chain(within).filter_map(above);
         nearest.min_by_key(|frame| frame.sp).is_none_or(|frame| {
-            let distance = frame.sp - new.sp;
-            let is_in_frame = || {
-                let bytes = self.sites.large_frame(frame.function, frame.enter);
-                frame.is(Frame::ENTRY) && distance < bytes
-            };
-            distance >= DOUBTFUL || is_in_frame()
+            frame.sp - new.sp >= DOUBTFUL || self.sites.has_array_at(frame, new.sp)
         })
     }
 

@@ -120,6 +120,25 @@ fn a_call_with_a_large_frame_is_as_close_as_its_frame_begins() {
     assert_eq!(of(Way::Instrumented, &larger), (2, 0));
 }
 
+/// By `-mfentry`, the stack pointer at a hook is above the frame of its function.
+#[test]
+fn a_call_in_the_frame_of_an_open_one_is_a_fibers_on_an_array_there() {
+    let of = |below: u64, facts: &str| {
+        let told = told_of(facts, |thread, next| {
+            let sp = STACKS[1].end - 0x80;
+            thread
+                .entry(next(), BODY, FIRST + 0x20, sp)
+                .entry(next(), STEP, SITE, sp - below);
+        });
+        let fibers = told.iter().filter(|told| is_fiber(told));
+        (fibers.count(), last(&told).1)
+    };
+    let large = "100 4000 frame -\n108 0 entry-call -\n";
+    assert_eq!(of(0x100, large), (2, 0));
+    assert_eq!(of(0x4008, large), (1, 1));
+    assert_eq!(of(0x100, ""), (1, 1));
+}
+
 /// The fiber that rests next above a call has not made it, if none of its calls can have: another
 /// has, on whose stack its maker's call is nearer than on the one that ran before.
 #[test]
