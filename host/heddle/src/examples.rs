@@ -176,7 +176,7 @@ heddle export app.trace -o app.pftrace --strand 1 --strand 12
     (
         "check",
         "\
-heddle check heddle.trace                        # prints the trace's own tree
+heddle check                                     # prints the tree of heddle.trace
 heddle check heddle.trace app.tree --bless       # writes it, to be edited
 heddle check heddle.trace app.tree               # compares
 ",

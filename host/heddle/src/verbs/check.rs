@@ -3,12 +3,12 @@
 use crate::calls_of::{self, Calls};
 use crate::filter::{FilterArgs, LeftOut};
 use crate::strand_look::has_more_than_threads;
-use crate::trace_arg::Unpacking;
+use crate::trace_arg::TraceArg;
 use crate::{notes, output};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Reset};
 use anyhow::Context;
-use heddle_trace_file::Trace;
+use heddle_trace_file::{Error, Trace};
 use heddle_tree::{
     Call, Expected, Line, Mark, Process, StrandKind, compare, context, has_differences, hints,
     print,
@@ -20,8 +20,8 @@ use std::process::ExitCode;
 /// Arguments of `heddle check`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The trace directory
-    trace: PathBuf,
+    #[command(flatten)]
+    trace: TraceArg,
     /// The expected tree; without it, the trace's own tree is printed
     expected: Option<PathBuf>,
     /// Write the trace's tree to the file instead; comments at its top stay
@@ -37,8 +37,6 @@ pub struct Args {
     /// Print all that was compared, not only what is near a difference
     #[arg(long)]
     full: bool,
-    #[command(flatten)]
-    unpacking: Unpacking,
     #[command(flatten)]
     filter: FilterArgs,
 }
@@ -69,7 +67,7 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
         Some(path) if !args.bless => Some(read(path)?),
         _ => None,
     };
-    let trace = args.unpacking.open(&args.trace)?;
+    let trace = open(args)?;
     let (found, by_strand) = calls(args, &trace, expected.as_ref())?;
     let got = found.processes;
     if by_strand {
@@ -101,6 +99,18 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
     }
     found.left_out.iter().for_each(LeftOut::tell);
     Ok(code)
+}
+
+/// Opens the trace. A single argument that is some other file may be meant as the expected tree.
+fn open(args: &Args) -> anyhow::Result<Trace> {
+    let path = &args.trace.trace;
+    args.trace.open().map_err(|error| match error {
+        Error::NotOurs(_) if args.expected.is_none() && path.is_file() => anyhow::anyhow!(
+            "{error}; an expected tree stands behind the trace: heddle check heddle.trace {}",
+            path.display()
+        ),
+        _ => error.into(),
+    })
 }
 
 /// The trace's calls, and whether they are by strand. If `--by` does not say: by strand where the
@@ -189,7 +199,7 @@ fn show(
         writeln!(
             out,
             "as expected: {} is {}",
-            args.trace.display(),
+            args.trace.trace.display(),
             path.display()
         )?;
         if !args.full {
@@ -200,7 +210,7 @@ fn show(
             out,
             "- expected: {}\n+ got:      {}",
             path.display(),
-            args.trace.display()
+            args.trace.trace.display()
         )?;
     }
     let near = if args.full {

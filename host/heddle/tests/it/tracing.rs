@@ -173,11 +173,10 @@ fn what_is_incomplete_is_said() {
 fn check_says_yes_or_shows_the_difference() {
     let (directory, _) = abc();
     let path = directory.path();
-    heddle(path)
-        .args(["check", "heddle.trace"])
-        .assert()
-        .success()
-        .stdout("thread abc\n  main\n    A()\n      B()\n        C()\n");
+    for arguments in [&["check", "heddle.trace"][..], &["check"]] {
+        let tree = "thread abc\n  main\n    A()\n      B()\n        C()\n";
+        heddle(path).args(arguments).assert().success().stdout(tree);
+    }
     fs::write(
         path.join("good.tree"),
         "# exit code: 3\nmain\n  A [14s..15s]\n    B\n      C [..7s]\n",
@@ -188,6 +187,11 @@ fn check_says_yes_or_shows_the_difference() {
         .assert()
         .success()
         .stdout(contains("as expected"));
+    heddle(path)
+        .args(["check", "good.tree"])
+        .assert()
+        .code(1)
+        .stderr(contains("heddle check heddle.trace good.tree"));
     fs::write(path.join("bad.tree"), "main\n  A\n    B x2\n").unwrap();
     let difference = contains("\n-       B x2\n+       B()\n");
     heddle(path)
