@@ -1,6 +1,7 @@
 //! Reads what operations of synchronisation cost on this machine from the samples of a finished
 //! comparison; `heddle advise` predicts by these costs.
 
+use crate::hints::building;
 use anyhow::{Context, bail};
 use heddle_lab::output::RAW;
 use heddle_lab::run::machine;
@@ -12,8 +13,20 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
+/// The experiments that measure all of them.
+const ALL: &str = "e10-costs s14-group-handoff s20-sync b2-spawn";
+/// The one that measures [`LIFE`].
+const LIVES: &str = "b2-spawn";
+
 /// The command that measures all of them.
-pub const MEASURE: &str = "heddle compare e10-costs s14-group-handoff s20-sync b2-spawn";
+pub fn measure() -> String {
+    building(ALL)
+}
+
+/// The command that measures [`LIFE`].
+pub fn measure_life() -> String {
+    building(LIVES)
+}
 
 /// The operation that a strand of one group waits for another group's; its time is wall time, while
 /// two processors are busy.

@@ -24,12 +24,7 @@ pub struct Hints {
 impl Hints {
     /// For a comparison of a suite, if one was asked for, into `output`, if the user has named it.
     pub fn new(suite: Option<&str>, output: Option<&Path>) -> Self {
-        let door = std::env::var(FRONT_DOOR).ok();
-        Self::of(
-            door.as_deref().filter(|door| !door.is_empty()),
-            suite,
-            output,
-        )
+        Self::of(door().as_deref(), suite, output)
     }
 
     pub(super) fn of(door: Option<&str>, suite: Option<&str>, output: Option<&Path>) -> Self {
@@ -80,6 +75,32 @@ impl Hints {
     }
 }
 
+fn door() -> Option<String> {
+    let door = std::env::var(FRONT_DOOR).ok();
+    door.filter(|door| !door.is_empty())
+}
+
+/// Whether a front door runs the command, which builds what the experiments use.
+pub fn is_through_door() -> bool {
+    door().is_some()
+}
+
+/// The command that builds these experiments and then runs them. `heddle compare` itself builds
+/// nothing.
+pub fn building(words: &str) -> String {
+    building_by(select::front_door().as_deref(), words)
+}
+
+fn building_by(door: Option<&str>, words: &str) -> String {
+    match door {
+        Some(door) => {
+            let door = heddle_lab::command::quote(&[door.to_owned()]);
+            format!("`{door} compare {words}`")
+        }
+        None => format!("`./dev compare {words}` in a clone of Heddle"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,5 +126,13 @@ mod tests {
             Hints::of(None, Some("mine"), None).with("x"),
             "heddle compare --suite mine x"
         );
+    }
+
+    #[test]
+    fn the_command_that_builds_is_the_clone_s_own() {
+        let there = building_by(Some("../my clone/dev"), "a1-matrix");
+        assert_eq!(there, "`'../my clone/dev' compare a1-matrix`");
+        let nowhere = building_by(None, "a1-matrix");
+        assert_eq!(nowhere, "`./dev compare a1-matrix` in a clone of Heddle");
     }
 }

@@ -21,7 +21,8 @@ pub use choose::{Args as ChooseArgs, run as choose};
 
 use anyhow::Context;
 use baseline::Baseline;
-use heddle_lab::run::{Options, check_shard, interrupt, lab_files, machine, strays};
+use heddle_lab::command::quote;
+use heddle_lab::run::{Options, check_shard, interrupt, lab_files, machine, strays, unbuilt};
 use heddle_lab::select;
 use heddle_results::Report;
 use hints::Hints;
@@ -192,7 +193,25 @@ fn tell(args: &Args, report: &Report, setting: summary::Setting) -> anyhow::Resu
             "no program could be run: what is missing stands beside SKIPPED, and on the page"
         ));
     }
+    tell_unbuilt(args, report);
     Ok(())
+}
+
+/// Says which command builds what was skipped, unless a front door has just built what it can.
+fn tell_unbuilt(args: &Args, report: &Report) {
+    let unbuilt = unbuilt(report);
+    if unbuilt.is_empty() || hints::is_through_door() {
+        return;
+    }
+    let words = match args.what.is_empty() {
+        true => unbuilt.join(" "),
+        false => quote(&args.what),
+    };
+    note(format_args!(
+        "programs of {} are not built: {} builds and runs them",
+        unbuilt.join(", "),
+        hints::building(&words)
+    ));
 }
 
 /// Compares a finished report with saved runs and saves it; what it means to the shell.

@@ -121,7 +121,7 @@ pub fn locate(first: &str) -> Result<PathBuf, String> {
 }
 
 /// The path from the working directory, if it is below it: a report is read elsewhere, too.
-fn from_here(path: &str) -> &str {
+pub fn from_here(path: &str) -> &str {
     let below = |here: PathBuf| Path::new(path).strip_prefix(here).ok();
     let shorter = std::env::current_dir().ok().and_then(below);
     shorter.and_then(Path::to_str).unwrap_or(path)

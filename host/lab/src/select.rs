@@ -1,6 +1,7 @@
 //! Which experiments are meant: those that Heddle brings, those in the directories and files given,
 //! and names among them.
 
+use crate::command;
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 use crate::models::{filter, hint};
@@ -18,6 +19,22 @@ pub fn lab_dir() -> PathBuf {
         .and_then(Path::parent)
         .unwrap_or(Path::new("."))
         .join("lab")
+}
+
+/// The script that builds what an experiment runs, as it is called from the working directory;
+/// `None` where the lab is in no clone's build.
+pub fn front_door() -> Option<String> {
+    let lab = lab_dir();
+    let door = lab.parent()?.parent()?.join("dev");
+    if !door.is_file() {
+        return None;
+    }
+    let door = door.to_string_lossy();
+    let shown = command::from_here(&door);
+    Some(match shown == door {
+        true => shown.to_owned(),
+        false => format!("./{shown}"),
+    })
 }
 
 /// Whether a word is the path of a file or folder of experiments, whatever is there.

@@ -194,7 +194,16 @@ fn what_is_not_built_is_skipped_with_its_reason() {
         .verbose(&["b1-switch"])
         .assert()
         .code(1)
-        .stdout(contains("not-built does not exist: build it with `./dev"));
+        .stdout(contains(
+            "not-built does not exist: `./dev compare b1-switch` builds it",
+        ))
+        .stderr(contains(
+            "programs of b1-switch are not built: `./dev compare b1-switch` in a clone of Heddle builds and runs them\n",
+        ));
+    let mut through_door = house.verbose(&["b1-switch"]);
+    through_door.env("HEDDLE_FRONT_DOOR", "./dev");
+    let asked_again = contains("builds and runs them").not();
+    through_door.assert().code(1).stderr(asked_again);
     std::fs::create_dir_all(house.path("empty/experiments")).unwrap();
     for lab in ["nowhere", "empty"] {
         let mut command = house.verbose(&[]);

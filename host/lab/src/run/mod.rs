@@ -21,7 +21,7 @@ mod tracing;
 pub use earlier::{Checkpoint, Earlier, SecondLook};
 pub use load::{Load, note as busy_note};
 pub use machine::machine;
-pub use plan::{Cell, Plan, lab_files, plan};
+pub use plan::{Cell, Plan, lab_files, plan, unbuilt};
 pub(crate) use plan::{all_cells, partly, without_part};
 pub use rounds::{Runner, Step, Watcher};
 pub use shard::{Shard, Share, check_shard};

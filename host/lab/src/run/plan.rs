@@ -1,7 +1,7 @@
 use super::{Options, Share};
 use crate::command::{self, Fill};
 use crate::experiment::{Experiment, Mode, Program};
-use heddle_results::{Sample, SkippedModel, Status, Traced, Values};
+use heddle_results::{ExperimentReport, Report, Sample, SkippedModel, Status, Traced, Values};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
@@ -319,7 +319,12 @@ pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
             }
             for model in program.models.iter() {
                 if let Some((points, lacking @ 1.., absent)) = missing.remove(model) {
-                    let reason = why_missing(program, &absent, &partly(lacking, points));
+                    let reason = why_missing(
+                        &as_word(experiment, &options.lab),
+                        program,
+                        &absent,
+                        &partly(lacking, points),
+                    );
                     let model = model.clone();
                     skipped.push(SkippedModel { model, reason });
                 }
@@ -331,13 +336,35 @@ pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
     plan
 }
 
+/// How a reason ends that names the command which builds the executable.
+const BUILDS: &str = " builds it";
+
+/// The experiments some of whose programs a clone can build, and has not built.
+pub fn unbuilt(report: &Report) -> Vec<&str> {
+    let lacks = |experiment: &&ExperimentReport| {
+        let mut skipped = experiment.skipped.iter();
+        skipped.any(|skipped| skipped.reason.ends_with(BUILDS))
+    };
+    let lacking = report.experiments.iter().filter(lacks);
+    lacking.map(|experiment| experiment.id.as_str()).collect()
+}
+
+/// An experiment on a command line: its id if it is of the lab, else its file.
+fn as_word(experiment: &Experiment, lab: &Path) -> String {
+    if experiment.path.starts_with(lab) {
+        return experiment.id.clone();
+    }
+    let path = experiment.path.to_string_lossy();
+    command::quote(&[command::from_here(&path).to_owned()])
+}
+
 /// What to say of a model whose executable is missing, and what to do about it.
-fn why_missing(program: &Program, absent: &str, partly: &str) -> String {
+fn why_missing(word: &str, program: &Program, absent: &str, partly: &str) -> String {
     let first = program.command.first();
     match &program.missing {
         Some(why) => format!("{why} ({absent}){partly}"),
         None if first.is_some_and(|word| word.starts_with("{lab}/")) => {
-            format!("{absent}{partly}: build it with `./dev build` or `./dev compare`")
+            format!("{absent}{partly}: `./dev compare {word}`{BUILDS}")
         }
         None => format!("{absent}{partly}"),
     }

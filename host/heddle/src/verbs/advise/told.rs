@@ -7,7 +7,7 @@ use crate::notes::counted;
 use crate::sched::{self, Stretches};
 use crate::waits::Waits;
 use anyhow::bail;
-use heddle_compare::costs::{Costs, MEASURE};
+use heddle_compare::costs::{Costs, measure, measure_life};
 use heddle_strands::Kind;
 use heddle_trace_file::{Nanos, Trace};
 use serde_json::{Value, json};
@@ -24,7 +24,6 @@ const ASSUMED: [&str; 3] = [
     "an operation costs a third to twice what it does in a loop, as in the lab's programs",
     "a strand that waits is woken when it can go on; it does not look again and again",
 ];
-const LIVES: &str = "making and ending threads costs nothing: heddle compare b2-spawn measures it";
 /// Limits must not pass for more than they are.
 const LIMITS: &str = "limits are those of costs: other assumptions can be wrong by more";
 /// The kernel may switch to each thread that is woken, too.
@@ -67,8 +66,9 @@ impl Told {
         let costs = Costs::read(place.unwrap_or(Path::new(REPORT)))?;
         if let (Some(place), None) = (place, &costs) {
             bail!(
-                "there are no samples in {}: `{MEASURE}` takes them",
-                place.display()
+                "there are no samples in {}: {} takes them",
+                place.display(),
+                measure()
             );
         }
         let costs = costs.unwrap_or_default();
@@ -143,8 +143,9 @@ fn predicted(counted: &Counted, costs: &Costs, whole: bool) -> Result<Prediction
     }
     if costs.is_empty() && !costs.others.is_empty() {
         return Err(format!(
-            "the costs are those of another machine ({}): measure them here: {MEASURE}",
-            costs.others.join(", ")
+            "the costs are those of another machine ({}): {} measures them here",
+            costs.others.join(", "),
+            measure()
         ));
     }
     models::predict(counted, costs).map_err(|what| {
@@ -152,7 +153,10 @@ fn predicted(counted: &Counted, costs: &Costs, whole: bool) -> Result<Prediction
             true => String::new(),
             false => format!(" (too few samples of {})", costs.thin.join(", ")),
         };
-        format!("{what} was not measured{thin}: {MEASURE}")
+        format!(
+            "{what} was not measured on this machine{thin}: {} measures it",
+            measure()
+        )
     })
 }
 
@@ -212,13 +216,16 @@ impl Process {
         }
     }
 
-    fn assumed(&self) -> impl Iterator<Item = &'static str> {
+    fn assumed(&self) -> impl Iterator<Item = String> {
         let mutexes = self.counted.mutexes.then_some(MUTEXES);
         let lives = self.found.as_ref().is_ok_and(|found| found.lives);
-        let lives = (!lives && self.counted.made > 0).then_some(LIVES);
+        let lives = (!lives && self.counted.made > 0).then(|| {
+            let measure = measure_life();
+            format!("making and ending threads costs nothing: {measure} measures what it does")
+        });
         let switches = self.counted.preempted.is_none().then_some(NOT_RECORDED);
         let all = ASSUMED.into_iter().chain(switches);
-        all.chain(mutexes).chain(lives)
+        all.chain(mutexes).map(str::to_owned).chain(lives)
     }
 
     fn print(&self, out: &mut dyn Write, found: &Prediction, processors: u64) -> io::Result<()> {
@@ -265,7 +272,8 @@ impl Process {
         match &found.pcm {
             Err(why) => writeln!(
                 out,
-                "    groups on {processors} processors (PCM): not known: {why} was not measured: {MEASURE}"
+                "    groups on {processors} processors (PCM): not known: {why} was not measured on this machine: {} measures it",
+                measure()
             )?,
             Ok((low, high)) => {
                 writeln!(
@@ -358,4 +366,32 @@ fn saved(range: Range) -> String {
         change(range.low),
         change(range.high)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_that_was_not_measured_comes_with_the_command_that_builds_and_measures() {
+        let counted = Counted {
+            stays: Operations {
+                free: 10,
+                waits: 2,
+                gives: 10,
+            },
+            ..Counted::default()
+        };
+        let why = predicted(&counted, &Costs::default(), true).unwrap_err();
+        let cost = "what p costs thread";
+        assert!(
+            why.starts_with(&format!("{cost} was not measured on this machine: `")),
+            "{why}"
+        );
+        // The lab is built by ./dev; heddle compare builds nothing.
+        assert!(
+            why.contains("dev compare e10-costs s14-group-handoff s20-sync b2-spawn`"),
+            "{why}"
+        );
+    }
 }
