@@ -133,12 +133,25 @@ struct Each {
     handoff: Range,
 }
 
+/// A cost that is not known, for people.
+fn unknown(operation: &str, model: &str) -> String {
+    let operation = match operation {
+        "p" => "taking a lock or semaphore (P)",
+        "v" => "giving back a lock or semaphore (V)",
+        "handoff" => "waking a strand that waits for a lock or semaphore",
+        "yield" => "a switch between runnable strands",
+        _ if operation == BETWEEN => "a hand-over between groups",
+        other => other,
+    };
+    format!("the cost of {operation} in the model `{model}`")
+}
+
 impl Each {
     /// Else the first operation that is not known.
     fn of(costs: &Costs, model: &str) -> Result<Self, String> {
         let of = |operation| {
             let cost = costs.of(model, operation).map(Range::from);
-            cost.ok_or_else(|| format!("what {operation} costs {model}"))
+            cost.ok_or_else(|| unknown(operation, model))
         };
         Ok(Each {
             p: of("p")?,
@@ -243,7 +256,7 @@ pub fn predict(counted: &Counted, costs: &Costs) -> Result<Prediction, String> {
     every.add(stays);
     let mut now = every.times(&measured.in_program());
     if let Some(switches @ 1..) = counted.preempted {
-        now = now + switches * cost("thread", "yield").ok_or("what yield costs thread")?;
+        now = now + switches * cost("thread", "yield").ok_or_else(|| unknown("yield", "thread"))?;
     }
 
     // What stays may be a shared variable under CM that is looked at for nothing; or each P waits.
@@ -268,7 +281,7 @@ pub fn predict(counted: &Counted, costs: &Costs) -> Result<Prediction, String> {
         let worst = every.all() as f64 * 2.0 * between.high;
         (cm.low.min(now.low - worst), cm.high)
     });
-    let pcm = pcm.ok_or_else(|| "what a hand-over between groups costs parallel/asm".to_owned());
+    let pcm = pcm.ok_or_else(|| unknown(BETWEEN, "parallel/asm"));
     Ok(Prediction {
         now,
         recorder,
@@ -340,7 +353,10 @@ mod tests {
         let before = predict(&counted, &costs(&ALL)).unwrap();
         counted.preempted = Some(50);
         let missing = predict(&counted, &costs(&ALL));
-        assert_eq!(missing, Err("what yield costs thread".to_owned()));
+        assert_eq!(
+            missing,
+            Err("the cost of a switch between runnable strands in the model `thread`".to_owned())
+        );
         let mut all = ALL.to_vec();
         all.push(("thread", "yield", 800.0));
         let found = predict(&counted, &costs(&all)).unwrap();
@@ -373,9 +389,15 @@ mod tests {
             ..Counted::default()
         };
         let found = predict(&counted, &costs(&ALL[1..]));
-        assert_eq!(found, Err("what p costs thread".to_owned()));
+        assert_eq!(
+            found,
+            Err("the cost of taking a lock or semaphore (P) in the model `thread`".to_owned())
+        );
         let found = predict(&counted, &costs(&ALL[..6])).unwrap();
-        assert!(found.pcm.is_err());
+        assert_eq!(
+            found.pcm,
+            Err("the cost of a hand-over between groups in the model `parallel/asm`".to_owned())
+        );
     }
 
     #[test]

@@ -383,7 +383,7 @@ mod tests {
             ..Counted::default()
         };
         let why = predicted(&counted, &Costs::default(), true).unwrap_err();
-        let cost = "what p costs thread";
+        let cost = "the cost of taking a lock or semaphore (P) in the model `thread`";
         assert!(
             why.starts_with(&format!("{cost} was not measured on this machine: `")),
             "{why}"
