@@ -12,6 +12,7 @@ mod embedded;
 mod examples;
 mod file_limit;
 mod filter;
+mod incomplete;
 mod inherited;
 mod memory;
 mod names;

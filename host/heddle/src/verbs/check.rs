@@ -2,6 +2,7 @@
 
 use crate::calls_of::{self, Calls};
 use crate::filter::{FilterArgs, LeftOut};
+use crate::incomplete;
 use crate::strand_look::has_more_than_threads;
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
@@ -93,7 +94,7 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
             ExitCode::SUCCESS
         }
     };
-    notes::incomplete(&trace, found.loose, &found.remarks);
+    incomplete::tell(&trace, found.loose, &found.remarks);
     if !by_strand {
         notes::by_thread(found.loose);
     }

@@ -1,5 +1,6 @@
 //! `heddle strands`: docs/strands.md.
 
+use crate::incomplete;
 use crate::names::{Length, NOT_KNOWN, Names, NamesArg, printable};
 use crate::number_arg::count;
 use crate::screen::{self, HEADING, Look};
@@ -74,7 +75,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         screen::show(|out, look| Ok(table(out, look, &trace, &mut names, strands)?))?;
     }
     notes::unresolved(&found.unresolved);
-    notes::incomplete(&trace, found.loose, &found.remarks);
+    incomplete::tell(&trace, found.loose, &found.remarks);
     notes::unsure(&found.unresolved);
     Ok(ExitCode::SUCCESS)
 }

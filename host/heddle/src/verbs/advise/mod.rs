@@ -4,6 +4,7 @@ mod lock;
 mod models;
 mod told;
 
+use crate::incomplete;
 use crate::names::Names;
 use crate::notes::{self, counted};
 use crate::number_arg::count;
@@ -97,7 +98,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         if !whole {
             notes::warning("parts of the run are not recorded: the limits hold without them");
         }
-        notes::losses(&trace, found.loose, &found.remarks);
+        incomplete::losses(&trace, found.loose, &found.remarks);
         notes::unsure(&found.unresolved);
         Ok(ExitCode::SUCCESS)
     })

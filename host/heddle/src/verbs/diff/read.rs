@@ -2,6 +2,7 @@
 
 use super::spread::Spread;
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, decode};
+use crate::incomplete;
 use crate::names::Names;
 use crate::notes;
 use heddle_calls::{End, Functions, Key, Loose, Wanted};
@@ -36,7 +37,7 @@ pub fn read(trace: &Trace, filter: &FilterArgs) -> anyhow::Result<BTreeMap<Strin
     if lost || incomplete || decoded.loose != Loose::default() || left_out.is_some() {
         notes::note(format_args!("of {}:", trace.path().display()));
     }
-    notes::incomplete(trace, decoded.loose, remarks);
+    incomplete::tell(trace, decoded.loose, remarks);
     left_out.iter().for_each(LeftOut::tell);
     let mut all: BTreeMap<String, Calls> = BTreeMap::new();
     for (process, sink) in decoded.sinks {

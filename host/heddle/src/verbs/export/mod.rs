@@ -16,6 +16,7 @@ pub mod tracks;
 pub mod written;
 
 use crate::filter::{Filter, FilterArgs, LeftOut};
+use crate::incomplete;
 use crate::names::{Length, Names};
 use crate::notes::{counted, were};
 use crate::strand_name::StrandName;
@@ -150,7 +151,7 @@ fn export(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     notes::unresolved(&decoded.unresolved);
-    notes::incomplete(&trace, decoded.loose, &decoded.remarks);
+    incomplete::tell(&trace, decoded.loose, &decoded.remarks);
     if written.deep > 0 {
         deep(args.format, written.deep);
     }

@@ -4,6 +4,7 @@ mod around;
 
 use crate::calls_of;
 use crate::filter::{FilterArgs, LeftOut, Pattern};
+use crate::incomplete;
 use crate::names::{Length, Names, NamesArg};
 use crate::number_arg::share;
 use crate::paths::{self, DEEPEST, Graph, Node};
@@ -204,7 +205,7 @@ fn told(trace: &Trace, graph: &Graph) {
         ));
     }
     notes::unresolved(&graph.unresolved);
-    notes::incomplete(trace, graph.loose, &graph.remarks);
+    incomplete::tell(trace, graph.loose, &graph.remarks);
     notes::unsure(&graph.unresolved);
     graph.left_out.iter().for_each(LeftOut::tell);
 }

@@ -3,6 +3,7 @@
 mod strands;
 
 use crate::coroutine_calls::{ClangModules, Count};
+use crate::incomplete;
 use crate::names::printable;
 use crate::notes::counted;
 use crate::sched::Between;
@@ -113,7 +114,7 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
         strands.print(out, index)?;
     }
     out.flush()?;
-    notes::incomplete(trace, strands.loose(loose), &remarks);
+    incomplete::tell(trace, strands.loose(loose), &remarks);
     Ok(())
 }
 

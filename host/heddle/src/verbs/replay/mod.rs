@@ -8,6 +8,7 @@ mod tree;
 mod wait;
 
 use crate::filter::{Filter, FilterArgs, LeftOut};
+use crate::incomplete;
 use crate::names::{Length, Names, NamesArg};
 use crate::strand_look::finds_more_than_threads;
 use crate::strand_name::StrandName;
@@ -162,7 +163,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     }
     notes::unresolved(&told.unresolved);
-    notes::incomplete(&trace, told.loose, &told.remarks);
+    incomplete::tell(&trace, told.loose, &told.remarks);
     if !by_strand {
         notes::by_thread(told.loose);
     }

@@ -15,6 +15,7 @@ mod table;
 mod time;
 
 use crate::filter::{FilterArgs, LeftOut, Pattern};
+use crate::incomplete;
 use crate::names::{Length, NamesArg};
 use crate::number_arg::count;
 use crate::trace_arg::TraceArg;
@@ -132,7 +133,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if matches!(by, By::Strand | By::Args) || found.fibers > 0 {
         notes::unresolved(&found.unresolved);
     }
-    notes::incomplete(&trace, found.loose, &found.remarks);
+    incomplete::tell(&trace, found.loose, &found.remarks);
     notes::unsure(&found.unresolved);
     if by == By::Thread {
         notes::by_thread(found.loose);

@@ -1,5 +1,6 @@
 //! `heddle tree --blocked`: what each strand waits for when the records end.
 
+use crate::incomplete;
 use crate::names::{Length, Names};
 use crate::notes;
 use crate::screen;
@@ -17,7 +18,7 @@ const UNTIL: &str = " until a certain time";
 pub fn run(trace: &Trace, length: Length) -> anyhow::Result<ExitCode> {
     let found = waits::read(trace, Names::new(trace).of_length(length))?;
     screen::show(|out, _| Ok(print(out, &found.blocked)?))?;
-    notes::incomplete(trace, found.loose, &found.remarks);
+    incomplete::tell(trace, found.loose, &found.remarks);
     notes::unsure(&found.unresolved);
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ mod life;
 
 use crate::calls_of;
 use crate::filter::FilterArgs;
+use crate::incomplete;
 use crate::names::{Length, NOT_KNOWN, Names, NamesArg};
 use crate::notes;
 use crate::number_arg::count;
@@ -109,7 +110,7 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     notes::unresolved(&found.unresolved);
-    notes::incomplete(&trace, found.loose, &found.remarks);
+    incomplete::tell(&trace, found.loose, &found.remarks);
     if let Some(left_out) = left_out {
         notes::note("runs and times are those of whole strands, also where calls are left out");
         left_out.tell();

@@ -3,6 +3,7 @@
 use super::kept::Kept;
 use super::{look, report};
 use crate::filter::{FilterArgs, LeftOut};
+use crate::incomplete;
 use crate::names::{Length, Names};
 use crate::notes;
 use crate::verbs::tree::life_of;
@@ -108,7 +109,7 @@ impl Reader {
         let places = Places::default();
         let (rows, mut functions) = report::read(trace, self.length, &self.filter, &places, told)?;
         self.tell(Part::Functions(functions.clone()));
-        notes::incomplete(trace, rows.loose, &rows.remarks);
+        incomplete::tell(trace, rows.loose, &rows.remarks);
         notes::unresolved(&rows.unresolved);
         rows.left_out.iter().for_each(LeftOut::tell);
         self.stage("source lines");

@@ -8,6 +8,7 @@ use super::export::selection::Selection;
 use super::export::spill::Spill;
 use super::export::tables::{self, Wanted};
 use crate::filter::{Filter, FilterArgs, LeftOut};
+use crate::incomplete;
 use crate::names::{Names, NamesArg};
 use crate::notes::counted;
 use crate::trace_arg::TraceArg;
@@ -66,7 +67,7 @@ fn view(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     notes::unresolved(&decoded.unresolved);
-    notes::incomplete(&trace, decoded.loose, &decoded.remarks);
+    incomplete::tell(&trace, decoded.loose, &decoded.remarks);
     written.left_out.iter().for_each(LeftOut::tell);
     if !destination::is_stdout(&output) {
         notes::note(format_args!(

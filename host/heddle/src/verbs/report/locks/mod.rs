@@ -8,6 +8,7 @@ mod table;
 
 use super::format::Format;
 use super::row::Column;
+use crate::incomplete;
 use crate::names::{Length, Names};
 use crate::waits::{self, Lock};
 use crate::{notes, output, screen};
@@ -48,7 +49,7 @@ pub fn run(
     if found.locks.is_empty() && found.counted {
         notes::note("no lock was used, nor anything else that threads wait for");
     }
-    notes::losses(trace, found.loose, &found.remarks);
+    incomplete::losses(trace, found.loose, &found.remarks);
     notes::unsure(&found.unresolved);
     Ok(ExitCode::SUCCESS)
 }

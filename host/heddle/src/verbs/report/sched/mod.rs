@@ -6,6 +6,7 @@ mod table;
 
 use super::format::Format;
 use super::row::Column;
+use crate::incomplete;
 use crate::names::{Length, Names};
 use crate::sched::{self, Group, State};
 use crate::{notes, output, screen};
@@ -35,7 +36,7 @@ pub fn run(
         Format::Csv => output::print(|out| Ok(flat::csv(out, groups)?))?,
         Format::Md => output::print(|out| Ok(flat::markdown(out, groups, several)?))?,
     }
-    notes::losses(trace, found.loose, &found.remarks);
+    incomplete::losses(trace, found.loose, &found.remarks);
     notes::unsure(&found.unresolved);
     Ok(ExitCode::SUCCESS)
 }
