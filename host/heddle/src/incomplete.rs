@@ -1,5 +1,6 @@
 //! Says what is incomplete in a trace that was read.
 
+use crate::left_open;
 use crate::notes::{
     barred, counted, damaged, have, note, reasons, times, uncertain, warning, were,
 };
@@ -104,8 +105,9 @@ pub fn losses(trace: &Trace, loose: Loose, remarks: &Remarks) {
     }
     if loose.open > 0 {
         note(format_args!(
-            "{} still open at the end: timed until the thread's last event",
-            were(loose.open, "call")
+            "{} still open at the end{}: timed until the thread's last event",
+            were(loose.open, "call"),
+            left_open::in_brackets(trace, loose.open)
         ));
     }
 }

@@ -14,6 +14,7 @@ mod file_limit;
 mod filter;
 mod incomplete;
 mod inherited;
+mod left_open;
 mod memory;
 mod names;
 mod notes;

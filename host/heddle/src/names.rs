@@ -39,6 +39,8 @@ pub struct NamesArg {
 /// Resolves addresses by process.
 pub struct Names<'a> {
     images: Images,
+    /// Whether warnings are left to other names of the same trace.
+    quiet: bool,
     length: Length,
     resolvers: Vec<Resolver<'a>>,
     /// By module, function and resume index.
@@ -64,6 +66,7 @@ impl<'a> Names<'a> {
             .collect();
         Names {
             images: trace.symbols().map_or_else(Images::new, Images::packed),
+            quiet: false,
             length: Length::Full,
             resolvers,
             suspensions: HashMap::new(),
@@ -77,6 +80,14 @@ impl<'a> Names<'a> {
     /// The same, printed at this length.
     pub fn of_length(self, length: Length) -> Self {
         Names { length, ..self }
+    }
+
+    /// The same without warnings, for a trace of which other names have warned.
+    pub fn quiet(self) -> Self {
+        Names {
+            quiet: true,
+            ..self
+        }
     }
 
     /// What is printed of a location's name.
@@ -369,6 +380,9 @@ impl<'a> Names<'a> {
 
     fn warn(&mut self) {
         for warning in self.images.take_warnings() {
+            if self.quiet {
+                continue;
+            }
             notes::warning(printable(&warning.to_string()));
         }
     }

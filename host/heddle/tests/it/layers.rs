@@ -85,6 +85,7 @@ const HEDDLE: Layers = &[
         "trace_arg",
         "unnamed",
     ],
+    &["left_open"],
     &["incomplete"],
     &["values"],
     &["filter"],

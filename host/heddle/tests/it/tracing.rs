@@ -1,7 +1,7 @@
 //! The tracing verbs as a user meets them, on traces written here: the recorder itself is tested in
 //! `trace/` and end to end in `tests/`.
 
-use crate::common::{LIBC, Program, abc, heddle, idle_library, run};
+use crate::common::{BIAS, BUILD_ID, LIBC, Program, abc, heddle, idle_library, run};
 use heddle_trace_file::Why;
 use heddle_trace_file::write::{ProcessWriter, TraceWriter};
 use predicates::prelude::*;
@@ -167,6 +167,54 @@ fn what_is_incomplete_is_said() {
             "{verb}: {stderr}"
         );
     }
+}
+
+#[test]
+fn calls_that_are_left_open_are_named_from_the_innermost_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    let [main, a, b, c] = ["main", "_Z1Av", "_Z1Bv", "_Z1Cv"].map(|symbol| program.at(symbol));
+    let calls = [(main, LIBC + 5), (a, main + 5), (b, a + 5), (c, b + 5)];
+    // By the depths of the threads' calls.
+    for (depths, names) in [
+        (&[1][..], "main"),
+        (&[2], "A(), main"),
+        (&[4], "C(), B(), A(), …"),
+        (&[2, 2], "A() ×2, main ×2"),
+        (&[4, 1], "C(), main ×2, B(), …"),
+    ] {
+        let _ = fs::remove_dir_all(directory.path().join("heddle.trace"));
+        let trace = TraceWriter::create(&directory.path().join("heddle.trace")).unwrap();
+        let mut process = trace.process(4711, 1, program.path()).unwrap();
+        process.module(BIAS, BIAS + 0x10_0000, BIAS, Some(BUILD_ID), program.path());
+        for (tid, &depth) in (4711..).zip(depths) {
+            let mut thread = process.thread(tid, "abc");
+            for (time, &(function, caller)) in (1..).zip(&calls[..depth]) {
+                thread.enter(time, function, caller, 0x900 - 0x100 * time);
+            }
+            thread.finish().unwrap();
+        }
+        process.finish().unwrap();
+        for verb in ["report", "replay", "tree", "info"] {
+            let done = heddle(directory.path()).arg(verb).assert().success();
+            done.stderr(contains(format!(" still open at the end ({names}): timed")));
+        }
+    }
+}
+
+#[test]
+fn calls_left_open_are_not_named_where_a_fiber_may_have_ended_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        let (own, fiber) = (0x7900, 0x2_0900);
+        thread
+            .stack(0x7000, 0x8000)
+            .enter(1, at("main"), LIBC + 5, own)
+            .enter(2, at("_Z1Av"), LIBC + 9, fiber);
+    });
+    let done = heddle(directory.path()).arg("report").assert().success();
+    done.stderr(contains("2 calls were still open at the end: timed"));
 }
 
 #[test]
