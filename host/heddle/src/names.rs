@@ -181,8 +181,22 @@ impl<'a> Names<'a> {
         self.strand_of(strand.id.process(), name, strand.entry())
     }
 
-    /// The same, of a strand of which this is known ([`Strand::name`], [`Strand::is_one`],
-    /// [`Strand::entry`]).
+    /// The strand's name where it stands by itself. A thread has the kernel's number behind it, as
+    /// everywhere else ([`thread_label`]): `worker 4712`.
+    pub fn single(&mut self, trace: &Trace, strand: &Strand) -> Rc<str> {
+        let name = self.strand(strand);
+        if strand.kind != Kind::Thread {
+            return name;
+        }
+        let threads = trace.processes()[strand.id.process()].threads();
+        match threads.get(strand.thread()) {
+            Some(thread) => format!("{name} {}", thread.tid()).into(),
+            None => name,
+        }
+    }
+
+    /// The name of a strand for people, where this is known of it ([`Strand::name`],
+    /// [`Strand::is_one`], [`Strand::entry`]).
     pub fn strand_of(
         &mut self,
         process: usize,

@@ -311,6 +311,7 @@ impl Sink for Collect<'_> {
             kind: strand.kind,
             label,
             name,
+            shown: self.names.borrow_mut().single(self.trace, strand),
             strands: 0,
             split: Split::default(),
         });

@@ -105,6 +105,8 @@ pub struct Group {
     /// Of a thread: its strand's number, as `heddle strands` has it.
     pub label: Option<String>,
     pub name: Rc<str>,
+    /// The name for people: of a thread, with the kernel's number.
+    pub shown: Rc<str>,
     pub strands: u64,
     pub split: Split,
 }

@@ -133,9 +133,10 @@ fn line(trace: &Trace, names: &mut Names, strand: &Strand) -> [String; HEADINGS.
     let dash = || "-".to_owned();
     let name = match strand.waits() {
         Some(waits) if strand.died().is_none() => {
-            format!("{} (waits: {})", names.strand(strand), printable(waits))
+            let name = names.single(trace, strand);
+            format!("{name} (waits: {})", printable(waits))
         }
-        _ => names.strand(strand).to_string(),
+        _ => names.single(trace, strand).to_string(),
     };
     [
         label(trace, strand.id),

@@ -760,7 +760,7 @@ impl Sink for Collect<'_> {
             self.stacks.ended(strand.id);
         }
         let label = |collect: &Self| {
-            let name = collect.names.borrow_mut().strand(strand);
+            let name = collect.names.borrow_mut().single(collect.trace, strand);
             let label = crate::strand_list::label(collect.trace, strand.id);
             Rc::<str>::from(format!("{} {name} #{label}", strand.kind.name()))
         };

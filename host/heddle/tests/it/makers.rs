@@ -186,13 +186,13 @@ fn a_thread_stands_below_the_strand_that_created_it() {
         "lost null".to_owned(),
     ];
     assert_eq!(parents[..6], expected);
-    let nested = is_match("(?m)  thread #1 app$")
-        .and(is_match("(?m)    thread #2 first$"))
+    let nested = is_match("(?m)  thread #1 app 4711$")
+        .and(is_match("(?m)    thread #2 first 4712$"))
         .and(is_match("(?m)    fiber #7.* 0x4030$"))
-        .and(is_match("(?m)      thread #3 second$"))
-        .and(is_match("(?m)        thread #4 third$"))
-        .and(is_match("(?m)\\d  thread #5 timer$"))
-        .and(is_match("(?m)\\d  thread #6 lost$"));
+        .and(is_match("(?m)      thread #3 second 4713$"))
+        .and(is_match("(?m)        thread #4 third 4714$"))
+        .and(is_match("(?m)\\d  thread #5 timer 4715$"))
+        .and(is_match("(?m)\\d  thread #6 lost 4716$"));
     heddle(path).arg("tree").assert().success().stdout(nested);
     heddle(path)
         .arg("strands")

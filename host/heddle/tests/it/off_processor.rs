@@ -353,3 +353,21 @@ fn a_thread_s_sleep_is_not_the_coroutine_s_that_it_ran_before() {
     assert!(sleeps[0].contains("thread"), "{report}");
     assert_eq!(sleeps.len(), 1, "{report}");
 }
+
+#[test]
+fn a_thread_has_one_name_wherever_it_stands_by_itself() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    sleeping(path);
+    for (verb, name) in [
+        (&["report", "--by", "sched"][..], "  thread #1 app 4711\n"),
+        (&["tree"], "  thread #1 app 4711\n"),
+        (&["tree", "--strand", "1"], "thread app 4711 #1\n"),
+        (&["strands"], "  app 4711\n"),
+        (&["report", "--by", "thread"], "thread app 4711\n"),
+        (&["replay", "--by", "thread"], " app 4711  Enter "),
+    ] {
+        let (out, _) = said(path, verb);
+        assert!(out.contains(name), "{verb:?}: {out}");
+    }
+}

@@ -115,7 +115,7 @@ fn strands_are_listed_with_their_times() {
 #[test]
 fn the_tree_merges_siblings_and_expands_one() {
     let directory = trace();
-    let merged = is_match("(?m)  thread #1 app$")
+    let merged = is_match("(?m)  thread #1 app 4711$")
         .and(is_match("(?m)    coroutine ×2 leaf\\(int\\)$"))
         .and(is_match("(?m)    fiber ×2.* body\\(\\)$"));
     heddle(directory.path())
@@ -151,8 +151,8 @@ fn the_maker_of_a_thread_is_not_known_and_its_time_is_elapsed() {
         thread.finish().unwrap();
     }
     process.finish().unwrap();
-    let threads = is_match("(?m)^ +1  thread +-  .* app$")
-        .and(is_match("(?m)^ +2  thread +not known  .* worker$"));
+    let threads = is_match("(?m)^ +1  thread +-  .* app 4711$")
+        .and(is_match("(?m)^ +2  thread +not known  .* worker 4712$"));
     heddle(path)
         .arg("strands")
         .assert()
@@ -454,6 +454,6 @@ fn fibers_whose_makers_are_not_known_are_all_in_the_tree() {
         .arg("tree")
         .assert()
         .success()
-        .stdout(is_match("thread #1 app\n.*  fiber ×3.* body\\(\\)"))
+        .stdout(is_match("thread #1 app \\d+\n.*  fiber ×3.* body\\(\\)"))
         .stderr(note);
 }

@@ -98,6 +98,7 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
                     out,
                     look,
                     trace: &trace,
+                    all: &found.all,
                     names: &mut names,
                     deepest: args.nested,
                 };
@@ -163,6 +164,7 @@ struct Table<'a, 'n> {
     out: &'a mut dyn Write,
     look: &'a Look,
     trace: &'a Trace,
+    all: &'a StrandList,
     names: &'a mut Names<'n>,
     deepest: usize,
 }
@@ -219,7 +221,12 @@ impl Table<'_, '_> {
             let left = format!("{number}left at {place}");
             write!(self.out, ", {}:", self.look.paint(WAITING, left))?;
         }
-        writeln!(self.out, " {}", node.name)?;
+        let only = self.all.find(node.first).filter(|_| node.count == 1);
+        let name = match only {
+            Some(index) => self.names.single(self.trace, &self.all.get(index)),
+            None => node.name.clone(),
+        };
+        writeln!(self.out, " {name}")?;
         let (shown, hidden) = match depth + 1 >= self.deepest {
             true => (&[][..], node.below()),
             false => (&node.children[..], node.deeper),
@@ -247,12 +254,14 @@ fn one(
     life: &Life,
 ) -> io::Result<()> {
     let strand = &all.get(index);
+    let title = names.single(trace, strand);
     let mut named = |id: StrandId| {
         let found = all.find(id).map(|index| all.get(index));
         let name = found.map_or_else(|| "?".into(), |strand| names.strand(&strand));
         format!("{name} #{}", label(trace, id))
     };
-    let title = format!("{} {}", strand.kind.name(), named(strand.id));
+    let number = label(trace, strand.id);
+    let title = format!("{} {title} #{number}", strand.kind.name());
     writeln!(out, "{}", look.paint(HEADING, title))?;
     match strand.maker() {
         Some(parent) => writeln!(out, "  made by      {}", named(parent))?,

@@ -108,15 +108,11 @@ impl Flat<'_, '_> {
         self.left = self.left.saturating_sub(1);
         let strand = self.all.get(index as usize);
         let waits = self.waits(&strand);
-        let process = &self.trace.processes()[strand.id.process()];
-        let row = match process.threads().get(strand.thread()) {
-            // The kernel's number tells threads of one name apart, as in `heddle replay`.
-            Some(thread) if strand.kind == Kind::Thread => {
-                let name = format!("{name} {}", thread.tid());
-                self.row(&strand, &name, depth, waits)
-            }
-            _ => self.row(&strand, name, depth, waits),
+        let name = match strand.kind {
+            Kind::Thread => self.names.single(self.trace, &strand),
+            _ => name.into(),
         };
+        let row = self.row(&strand, &name, depth, waits);
         self.strands.rows.push(row);
     }
 

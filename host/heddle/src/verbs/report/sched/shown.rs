@@ -2,8 +2,8 @@
 
 use crate::sched::Group;
 
-/// `thread #3 worker`, `coroutine ×5 order(int)`; of several processes, `thread #4711/3 worker`,
-/// `4711/coroutine ×5 order(int)`.
+/// `thread #3 worker 4713`, `coroutine ×5 order(int)`; of several processes,
+/// `thread #4711/3 worker 4713`, `4711/coroutine ×5 order(int)`.
 pub fn label(group: &Group, several: bool) -> String {
     let kind = group.kind.name();
     let process = match several {
@@ -11,7 +11,7 @@ pub fn label(group: &Group, several: bool) -> String {
         false => String::new(),
     };
     match &group.label {
-        Some(label) => format!("{kind} #{label} {}", group.name),
-        None => format!("{process}{kind} \u{d7}{} {}", group.strands, group.name),
+        Some(label) => format!("{kind} #{label} {}", group.shown),
+        None => format!("{process}{kind} \u{d7}{} {}", group.strands, group.shown),
     }
 }
