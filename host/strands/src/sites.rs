@@ -7,7 +7,7 @@
 
 use crate::code::{Code, Role};
 use crate::entered::Entered;
-use crate::stacks::Frame;
+use crate::stacks::{DOUBTFUL, Frame};
 use heddle_symbols::{Distance, Order};
 use heddle_trace_file::{Addr, Callee, Modules, Nanos, Way};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -230,6 +230,13 @@ impl<'a> Sites<'a> {
             Some(site) => Some(site.above),
             None => usual().filter(|&above| new.way == Way::Instrumented && above != Site::VARIES),
         }
+    }
+
+    /// Whether a caller so far above the new call is much nearer or further than those of earlier
+    /// calls; `functions` as of [`Sites::maker`].
+    pub fn is_unexpected(&self, new: &Entered, functions: (u32, u32), above: u64) -> bool {
+        let expected = self.expected(new, functions);
+        expected.is_some_and(|expected| expected.abs_diff(above) >= DOUBTFUL)
     }
 
     /// Finds which of `calls`, the innermost first, made the new one. `functions` are that which

@@ -254,6 +254,10 @@ impl<S: Sink> Decoder<'_, S> {
                     made_it.flags |= Frame::PERHAPS_GONE;
                 }
                 let above = made_it.sp - new.sp;
+                if self.sites.is_unexpected(new, (function, callee), above) {
+                    // Its caller may have been taken for gone.
+                    self.running.doubt(stack, Doubts::CALLER);
+                }
                 self.evidence.note_above(new.caller, new.function, above);
                 if self.may_be_anothers(stack, above) {
                     // Stacks lie at equal distances, so another would fit the same way, unasked.

@@ -163,6 +163,29 @@ fn a_call_is_that_of_the_nearest_call_of_its_function_on_any_stack() {
     assert_eq!(strand(STEP, 11), strand(BODY, 0));
 }
 
+/// One that is much further below than others from its place may be another call's, which was taken
+/// for gone.
+#[test]
+fn a_call_is_its_makers_for_sure_if_it_is_as_close_as_others() {
+    let of = |below: u64| {
+        let told = told_of("", |thread, next| {
+            let sp = base(1);
+            thread.enter(next(), BODY, FIRST + 0x20, sp);
+            for below in [0x40, below] {
+                thread.enter(next(), STEP, BODY + 0x40, sp - below).exit(
+                    next(),
+                    STEP,
+                    0,
+                    sp - below,
+                );
+            }
+        });
+        last(&told)
+    };
+    assert_eq!(of(0x40), (2, 1, true));
+    assert_eq!(of(0x2000), (2, 1, false));
+}
+
 /// While recording was paused, calls may have ended that seem to be around others.
 #[test]
 fn a_thread_is_not_sure_whose_calls_may_have_ended_while_it_was_paused() {
