@@ -18,7 +18,7 @@ impl Left for Frame {
 impl<S: Sink> Decoder<'_, S> {
     /// The thread calls `longjmp`, or lands in a function that handles an exception or destroys its
     /// variables.
-    pub fn jump(&mut self, context: usize, jump: Jump) {
+    pub fn jump(&mut self, context: usize, jump: Jump, time: u64) {
         let map = self.running.map();
         let thread = &map.threads[context];
         let is_handler = |frame: &Frame| frame.is(Frame::HANDLER);
@@ -40,7 +40,7 @@ impl<S: Sink> Decoder<'_, S> {
             }
             return;
         }
-        let Some(stack) = thread.current else {
+        let Some(stack) = self.left_stack(context, jump) else {
             return;
         };
         let frames = &map.stacks[stack].frames;
@@ -58,6 +58,24 @@ impl<S: Sink> Decoder<'_, S> {
         if map.threads.owns(context, sp) || sp.abs_diff(jump.to) >= REACH {
             return;
         }
+        self.running.run(context, stack, time);
         self.running.leave_by_jump(stack, kept, jump.is_landing());
+    }
+    /// The stack of a fiber whose calls the jump may leave: the one that the thread runs, as far as
+    /// was heard of it; or, where none of its calls is where an exception passes, one that rests
+    /// there. The thread has gone on with that, and the first it has done was to throw.
+    fn left_stack(&self, context: usize, jump: Jump) -> Option<u32> {
+        let current = self.running.thread(context).current;
+        let stacks = self.running.stacks();
+        let passes = |stack: u32| {
+            let mut calls = self.running.stack(stack).frames.iter();
+            calls.any(|call| jump.is_over(call))
+        };
+        if !jump.is_landing() || current.is_some_and(passes) {
+            return current;
+        }
+        let above = stacks.resting().above(jump.lowest).next();
+        let resting = above.filter(|&(top, stack)| top < jump.to && passes(stack));
+        resting.map(|(_, stack)| stack).or(current)
     }
 }

@@ -249,7 +249,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
         } else {
             self.memory(context, event)?;
             if let Some(jump) = Jump::of(event) {
-                self.jump(context, jump);
+                self.jump(context, jump, event.time.0);
             }
             self.announced.take(&mut self.running, context, event);
             let gap = matches!(event.kind, EventKind::Gap { .. });

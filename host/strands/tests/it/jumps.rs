@@ -344,3 +344,26 @@ fn an_exception_may_leave_the_outermost_call_of_a_fiber() {
     let loose = decoded.loose;
     assert_eq!((loose.unwound, loose.open), (1, 0));
 }
+
+/// A fiber goes on, which is not seen, and throws at once: the thread seems to run another.
+#[test]
+fn an_exception_leaves_calls_on_the_stack_that_it_passes() {
+    let [body, leaf] = [0x7000, 0x6e00].map(|at| FIBER + at);
+    let decoded = decoded(|process| {
+        let mut thread = process.thread(4711, "thread");
+        thread.stack(OWN, OWN + 0x8000);
+        thread
+            .entry(10, BODY, FIRST + 0x20, body)
+            .entry(20, LEAF, FIRST + 0x40, leaf)
+            .entry(30, BODY, FIRST + 0x20, body + 0x10_0000)
+            .landing(40, leaf - 0x80, leaf + 0x80)
+            .entry(50, WORK, FIRST + 0x60, leaf)
+            .leave(60, leaf)
+            .leave(70, body);
+        thread.finish().unwrap();
+    });
+    assert_eq!(depths(&decoded), [0, 1, 0, 1]);
+    // That of `leaf`; and the other fiber's `body` is open.
+    let loose = decoded.loose;
+    assert_eq!((loose.unwound, loose.unmatched, loose.open), (1, 0, 1));
+}
