@@ -511,11 +511,16 @@ impl<'a> Sites<'a> {
     /// Whether a call with the stack pointer `sp` lies within the frame of an open call above, by
     /// `-mfentry`, as its code says: what it calls is lower, so an array there is a fiber's stack.
     pub fn has_array_at(&self, call: &Frame, sp: u64) -> bool {
-        call.is(Frame::ENTRY)
-            && call
-                .sp
-                .checked_sub(sp)
-                .is_some_and(|below| below < self.large_frame(call.function, call.enter))
+        let below = call.sp.checked_sub(sp);
+        below.is_some_and(|below| below < self.frame_below(call))
+    }
+
+    /// How far the frame of an open call reaches below its stack pointer, as far as is known.
+    pub fn frame_below(&self, call: &Frame) -> u64 {
+        match call.is(Frame::ENTRY) {
+            true => self.large_frame(call.function, call.enter),
+            false => 0,
+        }
     }
 
     /// [`Code::large_frame`], once for each function.

@@ -31,7 +31,7 @@ impl Distance {
 }
 
 /// A frame of so many bytes is large.
-const LARGE: u64 = 4 << 10;
+const LARGE: u64 = 256;
 
 /// The frames of a module's functions, which are looked for when one is first asked for.
 #[derive(Clone, Debug)]

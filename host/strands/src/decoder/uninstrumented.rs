@@ -48,7 +48,7 @@ impl<S: Sink> Decoder<'_, S> {
         let near = current.filter(|&stack| {
             let top = self.running.stack(stack).top();
             top.is_some_and(|top| {
-                top.sp.wrapping_sub(made_at) < REACH
+                top.sp.wrapping_sub(made_at) < REACH + self.sites.frame_below(top)
                     && !self.sites.is_in_frame(new, top.sp)
                     && !self.sites.has_array_at(top, new.sp)
             }) && self.running.map().is_next_on(context, stack, made_at)

@@ -137,6 +137,28 @@ fn a_call_in_the_frame_of_an_open_one_is_a_fibers_on_an_array_there() {
     assert_eq!(of(0x100, large), (2, 0));
     assert_eq!(of(0x4008, large), (1, 1));
     assert_eq!(of(0x100, ""), (1, 1));
+    // What it calls is so far below at least.
+    let larger = large.replace("4000", "12000");
+    assert_eq!(of(0x1_2008, &larger), (1, 1));
+    assert_eq!(of(0x1_2008, ""), (2, 0));
+}
+
+/// Where a fiber was left, another begins with a function whose frame begins above that one's call.
+#[test]
+fn a_call_whose_frame_begins_above_an_open_one_is_on_a_stack_that_is_used_again() {
+    let of = |facts: &str| {
+        let told = told_of(facts, |thread, next| {
+            let sp = STACKS[1].end - 0x80;
+            thread
+                .enter(next(), BODY, FIRST + 0x20, sp)
+                .enter(next(), STEP, SITE, sp - 0x7c0);
+        });
+        let fibers = told.iter().filter(|told| is_fiber(told));
+        (fibers.count(), last(&told).1)
+    };
+    let hooks = "108 0 enter-call 100\n508 0 enter-call 500\n";
+    assert_eq!(of(&format!("500 7d0 frame -\n{hooks}")), (2, 0));
+    assert_eq!(of(&format!("500 700 frame -\n{hooks}")), (1, 1));
 }
 
 /// The fiber that rests next above a call has not made it, if none of its calls can have: another
