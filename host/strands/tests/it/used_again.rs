@@ -87,6 +87,31 @@ fn a_function_that_makes_several_calls_may_make_each_of_them_behind_another() {
     assert_eq!(of(both), (3, 0));
 }
 
+/// All fibers that were seen to begin on new stacks did with that call.
+#[test]
+fn a_call_is_a_fibers_first_if_no_fiber_begins_with_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        let base = |number: u64| STACKS[1].end + (number << 20);
+        for number in 1..=4 {
+            thread
+                .entry(next(), STEP, FIRST + 0x40, base(number))
+                .leave(next(), base(number));
+        }
+        for (function, site) in [(BODY, 0x20), (STEP, 0x40)] {
+            thread
+                .entry(next(), function, FIRST + site, base(1))
+                .leave(next(), base(1));
+        }
+    });
+    let told = told_with(&trace, "");
+    let last = told.iter().rev().find_map(|told| match told {
+        Told::Enter(id, _, _, Addr(STEP), ..) => Some(*id),
+        _ => None,
+    });
+    assert!(!told.contains(&Told::Unsure(last.unwrap())));
+}
+
 #[test]
 fn a_call_is_inlined_only_into_code_that_calls_the_hook_in_its_name() {
     let of = |entered: u64, facts: &str| {
