@@ -91,8 +91,8 @@ fn name(names: &mut Names<'_>, process: usize, frame: &Frame) -> Rc<str> {
     names.source_name(&function)
 }
 
-/// What the last of a thread's records, of at most so many bytes, leave open, and how many bytes
-/// they have. `None` where the last run alone has more.
+/// Reads the last runs of a thread again, of at most so many bytes together: the calls that are
+/// open behind them, and the bytes of these runs. `None` where the last run alone has more bytes.
 fn end_of(thread: &Thread, most: u64) -> Option<(Stack, u64)> {
     let runs = thread.runs().len();
     let (mut count, mut bytes) = (0, 0);
