@@ -558,17 +558,24 @@ impl<'a, S: Sink> Running<'a, S> {
     /// Calls on this stack may be another fiber's, for these reasons. The place of a thread's own
     /// stack is known, and so are the calls on it.
     pub fn doubt(&mut self, stack: u32, reasons: Doubts) {
-        let state = &self.calls.map.stacks[stack];
-        if state.owner.is_none() {
-            self.calls.strands.doubt(state.slot, reasons);
+        if self.calls.map.stacks[stack].owner.is_none() {
+            self.doubt_strand(stack, reasons);
         }
     }
 
     /// Calls on this stack, which may be a thread's own, may be another strand's, or another
     /// call's.
     pub fn doubt_strand(&mut self, stack: u32, reasons: Doubts) {
-        let slot = self.calls.map.stacks[stack].slot;
-        self.calls.strands.doubt(slot, reasons);
+        let state = &self.calls.map.stacks[stack];
+        self.calls.strands.doubt(state.slot, reasons);
+        // Then so may those that the coroutines have there which it runs.
+        let calls = reasons.holds(Doubts::CALLER) || reasons.holds(Doubts::CALLBACK);
+        if calls && state.activations.is_some() {
+            let runs = state.frames.iter().rev().map(|frame| frame.slot);
+            for slot in runs.take_while(|&slot| slot != state.slot) {
+                self.calls.strands.doubt(slot, reasons);
+            }
+        }
     }
 
     /// Calls on a thread's own stack, or on one of those within it, may be another strand's.

@@ -114,6 +114,8 @@ pub(crate) struct Sites<'a> {
     jumps: RefCell<FxHashMap<(u64, u64), bool>>,
     /// By two call sites: [`Code::order`].
     orders: RefCell<FxHashMap<(u64, u64), Option<Order>>>,
+    /// By what an exit tells of its function: [`Code::may_be_part`].
+    parts: RefCell<FxHashMap<Callee, bool>>,
     /// By return address: [`Code::is_signal_return`].
     signal_returns: RefCell<FxHashMap<u64, bool>>,
     /// The return address that was asked for last, and whether it is one.
@@ -147,6 +149,7 @@ impl<'a> Sites<'a> {
             large_frames: RefCell::default(),
             jumps: RefCell::default(),
             orders: RefCell::default(),
+            parts: RefCell::default(),
             signal_returns: RefCell::default(),
             latest_return: Cell::new((u64::MAX, false)),
             telling: FxHashMap::default(),
@@ -579,9 +582,11 @@ impl<'a> Sites<'a> {
         self.code.coroutines() > 0
     }
 
-    /// See [`Code::may_be_part`].
+    /// [`Code::may_be_part`], once for each function.
     pub fn may_be_part(&self, function: Callee) -> bool {
-        self.code.may_be_part(function)
+        let mut known = self.parts.borrow_mut();
+        let known = known.entry(function);
+        *known.or_insert_with(|| self.code.may_be_part(function))
     }
 
     /// Whether the function was entered before.

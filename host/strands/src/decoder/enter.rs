@@ -327,9 +327,11 @@ impl<S: Sink> Decoder<'_, S> {
         let mut flags = way;
         if is_recorded && let Some(top) = self.running.stack(stack).top() {
             self.unresolved.enters += 1;
-            match top.gaps == self.running.thread(context).gaps {
+            let since_gap = top.gaps == self.running.thread(context).gaps;
+            match since_gap && (self.is_part() || self.may_have_handed_over(holder)) {
                 true => self.running.doubt(stack, Doubts::CALLER),
-                // On a thread's own stack, too: what is open may have ended meanwhile.
+                // On a thread's own stack, too: a fiber may lie within it, or what is open may have
+                // ended where events are missing.
                 false => self.running.doubt_strand(stack, Doubts::CALLER),
             }
         }
@@ -364,6 +366,12 @@ impl<S: Sink> Decoder<'_, S> {
             .calls
             .push(context, stack, new, (callee, callee), flags);
         Ok(())
+    }
+
+    /// Whether the function is a coroutine's, which calls others when the hook of its exit was
+    /// called: at -O2, where it hands over to another one.
+    pub(super) fn may_have_handed_over(&self, function: Option<u32>) -> bool {
+        function.is_some_and(|function| self.sites.coroutine(function).is_some())
     }
 
     /// A call is made on `stack` by a function of which no call is open there. If that may be a

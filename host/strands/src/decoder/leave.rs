@@ -173,7 +173,7 @@ impl<S: Sink> Decoder<'_, S> {
                     return Err(NotAlone);
                 }
                 self.unresolved.exits += 1;
-                self.doubt_current(context, sp);
+                self.doubt_current(context, function, sp);
                 self.announced.run(&mut self.running, context, sp, time.0);
                 self.running.calls.unmatched(context, function, time);
                 if let Some(own) = own
@@ -372,7 +372,7 @@ impl<S: Sink> Decoder<'_, S> {
 
     /// An exit at `sp` belongs to no open call. If that is among those of the stack that the thread
     /// runs, these may be another fiber's; if it is just above, they were called from it.
-    fn doubt_current(&mut self, context: usize, sp: u64) {
+    fn doubt_current(&mut self, context: usize, function: Callee, sp: u64) {
         let Some(stack) = self.running.thread(context).current else {
             return;
         };
@@ -382,7 +382,11 @@ impl<S: Sink> Decoder<'_, S> {
         if sp >= base && sp - base < AROUND {
             self.doubt_beginning(stack);
         } else if sp < base && top < sp.saturating_add(self.reach_of_calls(stack)) {
-            self.running.doubt(stack, Doubts::CALLER);
+            // A coroutine that hands over may have called the hook of its exit before.
+            match self.is_part() || self.sites.may_be_part(function) {
+                true => self.running.doubt(stack, Doubts::CALLER),
+                false => self.running.doubt_strand(stack, Doubts::CALLER),
+            }
         }
     }
 

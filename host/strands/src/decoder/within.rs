@@ -71,6 +71,14 @@ impl<S: Sink> Decoder<'_, S> {
             let kept = frames.iter().rposition(|frame| frame.gaps != gaps);
             count = kept.map_or(0, |index| index + 1);
         }
+        let leaves = count < self.running.stack(stack).frames.len();
+        if leaves && (tells || instrumented) && !self.is_part() {
+            let holder = self.sites.holder(new.caller, new.time);
+            if !self.may_have_handed_over(holder) {
+                // What is taken for gone may have made it, or go on: then it is another's.
+                self.running.doubt_strand(stack, Doubts::CALLER);
+            }
+        }
         self.doubt_called_back(stack, count, new.time);
         let begins = stack == own && (tells || !instrumented);
         self.lose_above(stack, count, begins.then_some(new.caller));

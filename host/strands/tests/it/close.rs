@@ -208,6 +208,35 @@ fn a_call_is_its_makers_for_sure_if_it_is_as_close_as_others() {
     assert_eq!(of(0x2000), (2, 1, false));
 }
 
+/// A thread's own stack may hold a fiber's: an array of the function that was taken for left.
+#[test]
+fn a_thread_is_not_sure_where_calls_and_exits_on_its_stack_belong_to_none() {
+    let is_sure = |by_open: bool, by_gone: bool, exit: Option<u64>| {
+        let told = told_of("", |thread, next| {
+            if by_open {
+                thread.enter(next(), BODY, MAIN + 0x20, OWN - 0x2000);
+            }
+            thread.enter(next(), STEP, FIRST + 0x20, OWN - 0x1000);
+            if by_gone {
+                thread.enter(next(), STEP, BODY + 0x40, OWN - 0x2040).exit(
+                    next(),
+                    STEP,
+                    0,
+                    OWN - 0x2040,
+                );
+            }
+            if let Some(below) = exit {
+                thread.exit(next(), BODY, 0, OWN - below);
+            }
+        });
+        !told.iter().any(|told| matches!(told, Told::Unsure(_)))
+    };
+    assert!(is_sure(true, false, None) && is_sure(false, false, None));
+    assert!(!is_sure(true, true, None), "by a call that was left");
+    assert!(!is_sure(false, false, Some(0x1040)), "without an enter");
+    assert!(is_sure(false, false, Some(0x5000)), "of nothing near");
+}
+
 /// While recording was paused, calls may have ended that seem to be around others.
 #[test]
 fn a_thread_is_not_sure_whose_calls_may_have_ended_while_it_was_paused() {
