@@ -110,6 +110,8 @@ pub(crate) struct Sites<'a> {
     frames: RefCell<FxHashMap<u64, Option<u64>>>,
     /// By function: [`Code::large_frame`].
     large_frames: RefCell<FxHashMap<u64, u64>>,
+    /// See [`Sites::has_seen_large`].
+    has_seen_large: Cell<bool>,
     /// By call site and function: [`Code::may_jump_on`].
     jumps: RefCell<FxHashMap<(u64, u64), bool>>,
     /// By two call sites: [`Code::order`].
@@ -147,6 +149,7 @@ impl<'a> Sites<'a> {
             distances: RefCell::default(),
             frames: RefCell::default(),
             large_frames: RefCell::default(),
+            has_seen_large: Cell::default(),
             jumps: RefCell::default(),
             orders: RefCell::default(),
             parts: RefCell::default(),
@@ -520,10 +523,19 @@ impl<'a> Sites<'a> {
 
     /// How far the frame of an open call reaches below its stack pointer, as far as is known.
     pub fn frame_below(&self, call: &Frame) -> u64 {
-        match call.is(Frame::ENTRY) {
+        let bytes = match call.is(Frame::ENTRY) {
             true => self.large_frame(call.function, call.enter),
             false => 0,
+        };
+        if bytes > 0 {
+            self.has_seen_large.set(true);
         }
+        bytes
+    }
+
+    /// Whether [`Sites::frame_below`] was ever more than nothing.
+    pub fn has_seen_large(&self) -> bool {
+        self.has_seen_large.get()
     }
 
     /// [`Code::large_frame`], once for each function.

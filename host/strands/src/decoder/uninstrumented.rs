@@ -12,6 +12,9 @@ use crate::survey::Votes;
 
 use heddle_trace_file::{Addr, Way};
 
+/// Fibers' stacks that may be arrays of one function: as many are looked at in search of its call.
+const ARRAYS: usize = 8;
+
 impl<S: Sink> Decoder<'_, S> {
     /// The stack of a call by uninstrumented code, outside the stacks of threads.
     pub fn elsewhere(
@@ -51,14 +54,17 @@ impl<S: Sink> Decoder<'_, S> {
                 top.sp.wrapping_sub(made_at) < REACH + self.sites.frame_below(top)
                     && !self.sites.is_in_frame(new, top.sp)
                     && !self.sites.has_array_at(top, new.sp)
-            }) && self.running.map().is_next_on(context, stack, made_at)
+                    && self.is_next_below(context, top, made_at)
+            })
         });
         // Where a thread may have come back to, in uninstrumented code.
-        let behind = self.running.map().next_above(context, made_at);
+        let behind = self.next_above(context, made_at);
         // A call is below what it was called back from; with the same stack pointer, it is in the
         // place of one that is gone.
         let behind = behind.filter(|&(top, stack)| {
-            (1..REACH).contains(&top.wrapping_sub(made_at))
+            let frame = self.running.stack(stack).top();
+            let reach = REACH + frame.map_or(0, |call| self.sites.frame_below(call));
+            (1..reach).contains(&top.wrapping_sub(made_at))
                 && !self.sites.is_in_frame(new, top)
                 && self.running.stack(stack).owner.is_none()
                 && !self.is_nearer_to_emptied(context, new.sp, top)
@@ -155,6 +161,47 @@ impl<S: Sink> Decoder<'_, S> {
         let maker = self.announced.maker(&self.running, context);
         let begun = (Addr(new.function), maker);
         self.running.new_stack(context, begun, doubts, new.time)
+    }
+
+    /// Whether `sp` is right below `top`, the innermost call of the stack that a thread runs, with
+    /// only what lies in its frame between, and not below a frame that this stack lies in.
+    fn is_next_below(&self, context: usize, top: &Frame, sp: u64) -> bool {
+        let above = self.running.map().next_above(context, sp);
+        sp < top.sp
+            && above.is_none_or(|(between, _)| {
+                top.sp <= between || self.has_array_between(top, between, sp)
+            })
+            && self.around(top.sp, sp).is_none()
+    }
+
+    /// Whether the call at `sp` is below the frame of `call`, which is open, and another call at
+    /// `above` within that: on a stack that is an array of `call`'s function.
+    fn has_array_between(&self, call: &Frame, above: u64, sp: u64) -> bool {
+        self.sites.has_array_at(call, above) && !self.sites.has_array_at(call, sp)
+    }
+
+    /// The innermost call of a stack that rests, and that stack, if it has an array with the stack
+    /// of the call at `above`, and the one at `sp` is below.
+    fn around(&self, above: u64, sp: u64) -> Option<(u64, u32)> {
+        if !self.sites.has_seen_large() {
+            return None;
+        }
+        let further = self.running.stacks().resting().above(above).take(ARRAYS);
+        let mut around = further.filter(|&(_, stack)| {
+            let state = self.running.stack(stack);
+            let has_array = |call: &Frame| self.has_array_between(call, above, sp);
+            !state.running && state.top().is_some_and(has_array)
+        });
+        around.next()
+    }
+
+    /// [`StackMap::next_above`], but not of the fibers whose stacks lie in the frame of an open
+    /// call that `sp` is below: then the stack of that call.
+    ///
+    /// [`StackMap::next_above`]: crate::stack_map::StackMap::next_above
+    fn next_above(&self, context: usize, sp: u64) -> Option<(u64, u32)> {
+        let (top, stack) = self.running.map().next_above(context, sp)?;
+        Some(self.around(top, sp).unwrap_or((top, stack)))
     }
 
     /// The stack that the program made where `sp` is, if no call was made on it yet and the program

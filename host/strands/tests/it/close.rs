@@ -143,6 +143,40 @@ fn a_call_in_the_frame_of_an_open_one_is_a_fibers_on_an_array_there() {
     assert_eq!(of(0x1_2008, ""), (2, 0));
 }
 
+/// What lies between a call and the frame that it is below is on an array there.
+#[test]
+fn a_call_below_a_frame_with_a_fibers_stack_is_made_by_what_has_the_frame() {
+    let strands = |size: u64, goes_on: bool| {
+        let facts = format!("100 {size:x} frame -\n108 0 entry-call -\n");
+        let told = told_of(&facts, |thread, next| {
+            let sp = base(1);
+            thread.entry(next(), BODY, FIRST + 0x20, sp).entry(
+                next(),
+                STEP,
+                FIRST + 0x20,
+                sp - 0x100,
+            );
+            if goes_on {
+                thread
+                    .entry(next(), STEP, BODY + 0x40, sp - size - 0x100)
+                    .leave(next(), sp - size - 0x100);
+            }
+            thread.entry(next(), STEP, SITE, sp - size - 0x200);
+        });
+        let enters = told.iter().filter_map(|told| match told {
+            Told::Enter(id, ..) => Some(id.number()),
+            _ => None,
+        });
+        enters.skip(1).collect::<Vec<u64>>()
+    };
+    for size in [0x4000, 0x1_2000] {
+        assert_eq!(strands(size, true), [2, 3, 2, 2]);
+        // The thread has gone back to the fiber unseen.
+        assert_eq!(strands(size, false), [2, 3, 2]);
+    }
+    assert_eq!(strands(0x80, false), [2, 3, 3], "on another stack");
+}
+
 /// Where a fiber was left, another begins with a function whose frame begins above that one's call.
 #[test]
 fn a_call_whose_frame_begins_above_an_open_one_is_on_a_stack_that_is_used_again() {
