@@ -16,9 +16,9 @@ pub(crate) struct Answers {
     outermost: FxHashMap<u64, [bool; 2]>,
     /// By call site and what the stack told, whether calls were said to be further ones of a fiber.
     further: FxHashSet<(u64, bool, bool)>,
-    /// By call site of what was taken for callbacks: how far they were below what they were called
-    /// from, at most.
-    callbacks: FxHashMap<u64, u64>,
+    /// By call site and function of what was taken for callbacks: how far they were below what they
+    /// were called from, at most.
+    callbacks: FxHashMap<(u64, u64), u64>,
     /// Call sites from which fibers were taken to begin, and whether next below an open call.
     starts: FxHashSet<(u64, Near)>,
     /// Call sites of what was taken for further calls of fibers for certain.
@@ -57,9 +57,10 @@ impl Answers {
         self.further.insert((site, likely, is_further));
     }
 
-    /// A call from `site`, so far below another, was taken for a callback for certain.
-    pub fn callback(&mut self, site: u64, distance: u64) {
-        let most = self.callbacks.entry(site).or_default();
+    /// A call from this site to this function, so far below another, was taken for a callback for
+    /// certain.
+    pub fn callback(&mut self, kind: (u64, u64), distance: u64) {
+        let most = self.callbacks.entry(kind).or_default();
         *most = distance.max(*most);
     }
 
@@ -77,7 +78,9 @@ impl Answers {
     fn are_certain(&self, found: &Survey) -> bool {
         let sites = &found.first_call_sites;
         let votes = |site: &u64| found.sites.get(site).copied().unwrap_or_default();
-        let callback = |(site, &most): (&u64, &u64)| votes(site).tell_callback(most);
+        let callback = |(kind, &most): (&(u64, u64), &u64)| {
+            votes(&kind.0).tell_callback(most) && !found.is_further_than_others(*kind, most)
+        };
         let start = |(site, near): &(u64, Near)| {
             votes(site).tell_outermost(*near) && sites.tell_start(*site)
         };
@@ -159,8 +162,8 @@ mod tests {
         assert!(!settles(|answers| answers.start(SITE, Near::Close)));
         assert!(!settles(|answers| answers.start(SITE + 1, Near::No)));
         assert!(!settles(|answers| answers.told_further(SITE + 1)));
-        assert!(settles(|answers| answers.callback(SITE + 1, 0)));
-        assert!(!settles(|answers| answers.callback(SITE, 0)));
+        assert!(settles(|answers| answers.callback((SITE + 1, 1), 0)));
+        assert!(!settles(|answers| answers.callback((SITE, 1), 0)));
     }
 
     #[test]

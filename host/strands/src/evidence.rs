@@ -3,7 +3,7 @@
 use crate::answers::Answers;
 use crate::lost::GoneOnFiber;
 use crate::offsets::Offsets;
-use crate::stacks::{DOUBTFUL, LITTLE};
+use crate::stacks::LITTLE;
 use crate::survey::{FirstCallSites, Near, Places, Survey, Votes};
 use heddle_calls::End;
 use std::borrow::Cow;
@@ -259,21 +259,22 @@ impl<'a> Evidence<'a> {
         distance >= LITTLE && least.is_some_and(|&least| distance > 2 * least)
     }
 
-    /// Whether a call by uninstrumented code is far below the call above it, and another of the
-    /// kind was much nearer to its own: a frame may be that large, or it is on another stack.
+    /// See [`Survey::is_further_than_others`].
     pub fn is_further_than_others(&self, start: &Start, distance: u64) -> bool {
-        let nearest = self.facts().nearest.get(&(start.site, start.function));
-        distance >= DOUBTFUL && nearest.is_none_or(|&nearest| distance > 4 * nearest)
+        let kind = (start.site, start.function);
+        self.facts().is_further_than_others(kind, distance)
     }
 
     /// Whether enough was seen to say that a call from this site, taken for a callback, is one. The
-    /// first look takes it to be so, and is asked at its end.
+    /// first look takes it to be so, and is asked at its end. `distance`: how far it is below the
+    /// frame that it was called back from.
     pub fn tells_callback(&mut self, start: &Start, votes: Votes, distance: u64) -> bool {
         if self.is_first_look() {
-            self.answers.callback(start.site, distance);
+            let kind = (start.site, start.function);
+            self.answers.callback(kind, distance);
             return true;
         }
-        votes.tell_callback(distance)
+        votes.tell_callback(distance) && !self.is_further_than_others(start, distance)
     }
 
     /// Whether enough was seen to say that a call from this site is the outermost of a stack, and

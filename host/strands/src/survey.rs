@@ -2,7 +2,7 @@
 
 use crate::lost::WentOn;
 use crate::offsets::Offsets;
-use crate::stacks::{BASE, LITTLE};
+use crate::stacks::{BASE, DOUBTFUL, LITTLE};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Facts about a group's events.
@@ -315,6 +315,14 @@ impl Survey {
         *count += 1;
         let most = self.most_called_back.entry((site, function)).or_default();
         *most = (*count).max(*most);
+    }
+
+    /// Whether a call by uninstrumented code is far below the call above it, and another of the
+    /// kind, by its call site and function, was much nearer to its own: a frame may be that large,
+    /// or it is on another stack.
+    pub fn is_further_than_others(&self, kind: (u64, u64), distance: u64) -> bool {
+        let nearest = self.nearest.get(&kind);
+        distance >= DOUBTFUL && nearest.is_none_or(|&nearest| distance > 4 * nearest)
     }
 
     /// Whether a call began as far below the call above it as another did: uninstrumented code

@@ -297,7 +297,11 @@ impl<S: Sink> Decoder<'_, S> {
                 self.evidence.calls_back_often(start, above)
                     && !self.evidence.is_further_than_others(start, distance)
             }
-            false => self.evidence.tells_callback(start, votes, distance),
+            false => {
+                let frame = self.sites.frame_below(top);
+                let below = distance.saturating_sub(frame);
+                self.evidence.tells_callback(start, votes, below)
+            }
         };
         if !told {
             self.running.doubt(stack, Doubts::CALLBACK);

@@ -242,6 +242,31 @@ fn a_call_is_its_makers_for_sure_if_it_is_as_close_as_others() {
     assert_eq!(of(0x2000), (2, 1, false));
 }
 
+/// The same of a call that code without hooks makes, below the frame of the open one.
+#[test]
+fn a_callback_is_one_for_sure_if_it_is_as_close_as_others() {
+    let of = |below: u64, facts: &str| {
+        let told = told_of(facts, |thread, next| {
+            let sp = base(1);
+            thread.entry(next(), STEP, FIRST + 0x20, sp);
+            for _ in 0..4 {
+                thread
+                    .entry(next(), STEP, SITE, sp - 0x40)
+                    .leave(next(), sp - 0x40);
+            }
+            let sp = base(2);
+            thread
+                .entry(next(), BODY, FIRST + 0x20, sp)
+                .entry(next(), STEP, SITE, sp - below);
+        });
+        last(&told)
+    };
+    let large = "100 2000 frame -\n108 0 entry-call -\n";
+    assert_eq!(of(0x40, ""), (3, 1, true));
+    assert_eq!(of(0x2040, ""), (3, 1, false));
+    assert_eq!(of(0x2040, large), (3, 1, true));
+}
+
 /// A thread's own stack may hold a fiber's: an array of the function that was taken for left.
 #[test]
 fn a_thread_is_not_sure_where_calls_and_exits_on_its_stack_belong_to_none() {
