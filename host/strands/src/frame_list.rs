@@ -42,8 +42,8 @@ impl Frame {
     pub const HANDLER: u16 = 64;
     /// The call was taken for a callback: the first look counts how these end.
     pub const CALLBACK: u16 = 128;
-    /// A call that was taken for one that this call made may be an outer call's of its function, if
-    /// this one was gone by then. Its exit shows that it was not.
+    /// A call that was taken for one that this call made may be an outer call's of its function, or
+    /// another fiber's, if this one was gone by then. Its exit shows that it was not.
     pub const PERHAPS_GONE: u16 = 256;
     /// The flags of calls whose end has to be looked at.
     pub const NOTED_AT_END: u16 =

@@ -503,6 +503,14 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         }
     }
 
+    /// A call was taken for one that the innermost call of `stack` made, if that was not gone by
+    /// then: if it does not return, the stack is doubted.
+    pub fn has_to_return(&mut self, stack: u32) {
+        if let Some(innermost) = self.map.stacks[stack].frames.last_mut() {
+            innermost.flags |= Frame::PERHAPS_GONE;
+        }
+    }
+
     /// The calls of `stack` above the first `count` were open up to now, and a jump leaves them. By
     /// `-mfentry`, an exception may have left them before; not if the jump is an exception's, for
     /// then all exceptions are recorded.

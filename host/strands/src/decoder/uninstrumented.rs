@@ -126,6 +126,10 @@ impl<S: Sink> Decoder<'_, S> {
                 if votes.near > 0 && votes.far > 0 {
                     self.unresolved.ambiguous += 1;
                 }
+                if votes.near == 0 && !self.is_part() {
+                    // Only what rests there tells that this is no fiber that begins in its place.
+                    self.running.calls.has_to_return(stack);
+                }
                 return stack;
             }
         }

@@ -267,6 +267,28 @@ fn a_callback_is_one_for_sure_if_it_is_as_close_as_others() {
     assert_eq!(of(0x2040, large), (3, 1, true));
 }
 
+/// Where a fiber rests, another may have begun, which goes deeper before its first call.
+#[test]
+fn what_a_resting_fiber_has_called_back_is_its_for_sure_if_it_returns() {
+    let of = |returns: bool| {
+        let told = told_of("", |thread, next| {
+            let sp = base(1);
+            thread
+                .entry(next(), BODY, FIRST + 0x20, sp)
+                .entry(next(), STEP, MAIN + 0x40, OWN - 0x100)
+                .leave(next(), OWN - 0x100)
+                .entry(next(), STEP, SITE, sp - 0x400)
+                .leave(next(), sp - 0x400);
+            if returns {
+                thread.leave(next(), sp);
+            }
+        });
+        last(&told)
+    };
+    assert_eq!(of(true), (2, 1, true));
+    assert_eq!(of(false), (2, 1, false));
+}
+
 /// A thread's own stack may hold a fiber's: an array of the function that was taken for left.
 #[test]
 fn a_thread_is_not_sure_where_calls_and_exits_on_its_stack_belong_to_none() {
