@@ -52,6 +52,20 @@ impl<S> Decoded<S> {
     }
 }
 
+impl<S> Decoded<S> {
+    /// The same with what `change` makes of each sink.
+    pub(super) fn with<T>(self, mut change: impl FnMut(S) -> Option<T>) -> Decoded<T> {
+        let sinks = self.sinks.into_iter();
+        let sinks = sinks.filter_map(|(process, sink)| Some((process, change(sink)?)));
+        Decoded {
+            sinks: sinks.collect(),
+            unresolved: self.unresolved,
+            loose: self.loose,
+            remarks: self.remarks,
+        }
+    }
+}
+
 impl<S> Part<S> {
     /// The result for a decoder's threads.
     pub fn found(found: Found<S>, remarks: Remarks) -> Self {

@@ -5,6 +5,7 @@
 //! *group*: their events are taken in order of time, twice where some of what is seen early is only
 //! understood later ([`crate::answers`]).
 
+mod boxed;
 mod decoded;
 mod doubt;
 mod events;
@@ -21,6 +22,7 @@ use crate::decoder::Decoder;
 use crate::inherited::Inherited;
 use crate::sink::Sink;
 use crate::survey::Survey;
+use boxed::Shared;
 pub use decoded::Decoded;
 use decoded::Part;
 use events::each_of_next;
@@ -93,6 +95,31 @@ impl<'a> Analysis<'a> {
     /// # Errors
     /// What reading the trace gives.
     pub fn decode<S: Sink + Send>(
+        &self,
+        make: impl Fn(usize) -> S + Sync,
+    ) -> Result<Decoded<S>, Error> {
+        match S::LIVES {
+            true => boxed::decoded(make, |make| self.decode_lives(make)),
+            false => boxed::decoded(make, |make| self.decode_ends(make)),
+        }
+    }
+
+    // What has no type parameter is compiled with this crate, once.
+    fn decode_lives<'b>(
+        &self,
+        make: &(dyn Fn(usize) -> Shared<'b, true> + Sync),
+    ) -> Result<Decoded<Shared<'b, true>>, Error> {
+        self.decode_with(make)
+    }
+
+    fn decode_ends<'b>(
+        &self,
+        make: &(dyn Fn(usize) -> Shared<'b, false> + Sync),
+    ) -> Result<Decoded<Shared<'b, false>>, Error> {
+        self.decode_with(make)
+    }
+
+    fn decode_with<S: Sink + Send>(
         &self,
         make: impl Fn(usize) -> S + Sync,
     ) -> Result<Decoded<S>, Error> {

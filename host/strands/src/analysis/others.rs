@@ -1,6 +1,7 @@
 //! Who reads single calls when a first read has added all of them up: the threads that stand apart
 //! in pieces, the others together.
 
+use super::boxed::{self, Shared};
 use super::{Analysis, Decoded, PlacedPiece, Standing};
 use crate::sink::Sink;
 use heddle_calls::{Piece, Source};
@@ -19,6 +20,16 @@ impl<'a> Analysis<'a> {
         standing: &[Standing],
         make: impl Fn(usize) -> S + Sync,
     ) -> Result<Decoded<S>, Error> {
+        boxed::decoded(make, |make| Self::others_of(trace, images, standing, make))
+    }
+
+    // What has no type parameter is compiled with this crate, once.
+    fn others_of<'b>(
+        trace: &'a Trace,
+        images: &mut Images,
+        standing: &[Standing],
+        make: &(dyn Fn(usize) -> Shared<'b, true> + Sync),
+    ) -> Result<Decoded<Shared<'b, true>>, Error> {
         let threads = trace.processes().iter().enumerate();
         let places = threads.flat_map(|(process, recorded)| {
             (0..recorded.threads().len()).map(move |thread| (process, thread))

@@ -1,5 +1,6 @@
 //! All processes of a trace at once, in order of time.
 
+use super::boxed::{self, Shown};
 use super::reader::Reader;
 use super::{Analysis, Decoded};
 use crate::decoder::{Decoder, NotAlone};
@@ -21,8 +22,16 @@ impl Analysis<'_> {
     pub fn stream<S: Sink>(
         &self,
         make: impl Fn(usize) -> S,
-        mut each: impl FnMut(Place, &Event<'_>, &mut S) -> bool,
+        each: impl FnMut(Place, &Event<'_>, &mut S) -> bool,
     ) -> Result<Decoded<S>, Error> {
+        boxed::streamed(make, each, |make| self.stream_to(make))
+    }
+
+    // What has no type parameter is compiled with this crate, once.
+    fn stream_to<'b>(
+        &self,
+        make: &dyn Fn(usize) -> Shown<'b, true>,
+    ) -> Result<Decoded<Shown<'b, true>>, Error> {
         let processes = self.trace.processes();
         let inherited = self.inherited()?;
         let mut surveys = Vec::new();
@@ -32,7 +41,7 @@ impl Analysis<'_> {
             let survey = (!self.by_thread).then(|| self.survey(process, &all, before));
             surveys.push((all, survey.transpose()?));
         }
-        let mut readers: Vec<Reader<'_, S>> = Vec::new();
+        let mut readers: Vec<Reader<'_, Shown<'b, true>>> = Vec::new();
         for (process, (all, survey)) in surveys.iter().enumerate() {
             let (recorded, sink) = (&processes[process], make(process));
             readers.push(match survey {
@@ -53,7 +62,7 @@ impl Analysis<'_> {
         }
         let remarks = self.trace.in_order(|place, event| {
             let sink = readers[place.process].feed(place.thread, event);
-            each(place, event, sink)
+            sink.each(place, event)
         })?;
         let readers = readers.into_iter().enumerate();
         let parts = readers.map(|(process, reader)| (process, reader.finish(&processes[process])));

@@ -1,5 +1,6 @@
 //! Threads that are read by themselves where calls are added up: in pieces, by all workers at once.
 
+use super::boxed::{self, Shared};
 use super::decoded::Part;
 use super::events::each_event;
 use super::group::hides_callers;
@@ -100,6 +101,16 @@ impl<'a> Analysis<'a> {
         wanted: Wanted,
         make: impl Fn(usize) -> S + Sync,
     ) -> Result<Decoded<S>, Error> {
+        boxed::decoded(make, |make| Self::each_call_of(trace, images, wanted, make))
+    }
+
+    // What has no type parameter is compiled with this crate, once.
+    fn each_call_of<'b>(
+        trace: &'a Trace,
+        images: &mut Images,
+        wanted: Wanted,
+        make: &(dyn Fn(usize) -> Shared<'b, true> + Sync),
+    ) -> Result<Decoded<Shared<'b, true>>, Error> {
         let inherited = Self::inherited_in(trace, images)?;
         let (places, profiles) = Self::profiles(trace, &inherited, wanted, &[], None)?;
         let alone = places.iter().zip(profiles);

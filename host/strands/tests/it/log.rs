@@ -1,4 +1,4 @@
-//! The one sink of these tests: each more compiles the decoder once more, for three seconds.
+//! The one sink of these tests.
 
 use heddle_calls::{Key, Span, Stats};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan, Summing};
