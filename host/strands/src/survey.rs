@@ -427,6 +427,8 @@ pub(crate) enum Near {
     No,
     /// It is far below that of the stack that runs, and may be on another one.
     Far,
+    /// As far below that as large frames are.
+    Large,
     /// So close below that of the stack that runs that hardly anything was left of that, if it were
     /// on another one.
     Close,
@@ -440,6 +442,7 @@ impl Near {
         match (runs, rests) {
             (Some(..LITTLE), _) => Near::Close,
             (_, Some(..LITTLE)) => Near::Behind,
+            (Some(..DOUBTFUL), _) => Near::Large,
             (Some(_), _) => Near::Far,
             (None, _) => Near::No,
         }
@@ -503,6 +506,7 @@ impl Votes {
         match near {
             Near::No => true,
             Near::Far => self.near == 0 || self.is_clearly_root(),
+            Near::Large => self.is_clearly_root(),
             Near::Close => false,
             Near::Behind => self.near == 0 || self.is_mostly_far(),
         }

@@ -251,7 +251,10 @@ impl Process {
                 "        of {} in all, without the recorder's",
                 with_limits(own)
             )?,
-            Err(why) => writeln!(out, "        in all, without the recorder's: not known: {why}")?,
+            Err(why) => writeln!(
+                out,
+                "        in all, without the recorder's: not known: {why}"
+            )?,
         }
         let gone = goes.free + goes.waits;
         writeln!(
