@@ -458,25 +458,20 @@ fn a_filtered_call_of_a_program_with_coroutines_may_be_one_of_those() {
 /// What belongs to no call may be an activation's: all that are open on the stack are doubted.
 #[test]
 fn a_coroutine_is_not_sure_on_whose_stack_calls_are_another_strands() {
-    let sure = |by: Option<u64>, exit: Option<u64>| {
+    let sure = |by: u64, above: u64| {
         let directory = tempfile::tempdir().unwrap();
         let trace = written(directory.path(), |thread, next| {
             let sp = BY_MAIN.1;
             thread
                 .capture(BODY + 4, MEMORY, None)
                 .entry(next(), BODY + 4, BY_MAIN.0, sp)
-                .entry(next(), LEAF + 4, BODY + 0x20, sp - 0x40);
-            if let Some(by) = by {
-                thread
-                    .entry(next(), LEAF + 4, by, sp - 0x20)
-                    .leave(next(), sp - 0x20);
-            }
-            if let Some(below) = exit {
-                thread.leave(next(), sp - below);
-            }
+                .entry(next(), LEAF + 4, BODY + 0x20, sp - 0x40)
+                .entry(next(), LEAF + 4, by, sp - 0x40 + above)
+                .leave(next(), sp - 0x40 + above);
         });
         instances(&trace).iter().all(|&(.., is_sure)| is_sure)
     };
-    assert!(sure(None, None) && sure(Some(BODY + 0x40), None));
-    assert!(!sure(Some(RAMP + 0x40), None), "whose caller is gone");
+    assert!(sure(BODY + 0x40, 0x20));
+    assert!(!sure(LEAF + 0x40, 0x20), "whose caller is gone");
+    assert!(!sure(LEAF + 0x40, 0x60), "and it seems to be, too");
 }
