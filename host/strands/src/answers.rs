@@ -21,8 +21,9 @@ pub(crate) struct Answers {
     callbacks: FxHashMap<(u64, u64), u64>,
     /// Call sites from which fibers were taken to begin, and whether next below an open call.
     starts: FxHashSet<(u64, Near)>,
-    /// Call sites of what was taken for further calls of fibers for certain.
-    told_further: FxHashSet<u64>,
+    /// Call sites of what was taken for further calls of fibers for certain, and whether the code
+    /// that made the first call of the fiber makes it.
+    told_further: FxHashSet<(u64, bool)>,
     /// An answer cannot be compared.
     may_differ: bool,
     /// The decoder has known from the beginning that coroutines' frames are captured.
@@ -70,8 +71,8 @@ impl Answers {
     }
 
     /// A call from `site` was taken for a further one of a fiber for certain.
-    pub fn told_further(&mut self, site: u64) {
-        self.told_further.insert(site);
+    pub fn told_further(&mut self, site: u64, by_its_code: bool) {
+        self.told_further.insert((site, by_its_code));
     }
 
     /// Whether that holds for certain which was taken to.
@@ -84,7 +85,7 @@ impl Answers {
         let start = |(site, near): &(u64, Near)| {
             votes(site).tell_outermost(*near) && sites.tell_start(*site)
         };
-        let further = |&site: &u64| sites.tell_further(site);
+        let further = |&(site, by_its_code): &(u64, bool)| sites.tell_further(site, by_its_code);
         self.callbacks.iter().all(callback)
             && self.starts.iter().all(start)
             && self.told_further.iter().all(further)
@@ -161,7 +162,7 @@ mod tests {
         assert!(settles(|answers| answers.start(SITE, Near::Far)));
         assert!(!settles(|answers| answers.start(SITE, Near::Close)));
         assert!(!settles(|answers| answers.start(SITE + 1, Near::No)));
-        assert!(!settles(|answers| answers.told_further(SITE + 1)));
+        assert!(!settles(|answers| answers.told_further(SITE + 1, true)));
         assert!(settles(|answers| answers.callback((SITE + 1, 1), 0)));
         assert!(!settles(|answers| answers.callback((SITE, 1), 0)));
     }

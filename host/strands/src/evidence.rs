@@ -327,14 +327,14 @@ impl<'a> Evidence<'a> {
         count(above).unwrap_or(0) * 4 >= most.unwrap_or(0).max(Self::MANY)
     }
 
-    /// Whether enough was seen to say that a call from `site` is a further one of a fiber. The
-    /// first look takes it to be so, and is asked at its end.
-    pub fn tells_further(&mut self, site: u64) -> bool {
+    /// Whether enough was seen to say that a call from `site` is a further one of a fiber; see
+    /// [`FirstCallSites::tell_further`]. The first look takes it to be so, and is asked at its end.
+    pub fn tells_further(&mut self, site: u64, by_its_code: bool) -> bool {
         if self.is_first_look() {
-            self.answers.told_further(site);
+            self.answers.told_further(site, by_its_code);
             return true;
         }
-        self.first_call_sites().tell_further(site)
+        self.first_call_sites().tell_further(site, by_its_code)
     }
 
     /// A call from this site that was taken for a callback has ended.

@@ -207,9 +207,10 @@ impl FirstCallSites {
     }
 
     /// Whether enough was seen to say that an outermost call from `site` is a further one of a
-    /// fiber.
-    pub fn tell_further(&self, site: u64) -> bool {
-        self.certainly_never.contains(&site)
+    /// fiber. `by_its_code`: the function that made its first one makes this, or may jump to it.
+    /// Another one may make that of a fiber which begins later, on a stack that is used again.
+    pub fn tell_further(&self, site: u64, by_its_code: bool) -> bool {
+        by_its_code && self.certainly_never.contains(&site)
     }
 
     /// Whether all calls that were outermost ones came from `site`.

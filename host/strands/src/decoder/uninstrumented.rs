@@ -89,7 +89,8 @@ impl<S: Sink> Decoder<'_, S> {
             && !(starts && self.running.is_announced(stack))
         {
             self.evidence.note_further(new.caller);
-            if goes_on != Some(true) && !self.evidence.tells_further(new.caller) {
+            let by_its_code = self.is_by_its_code(stack, new, holder);
+            if goes_on != Some(true) && !self.evidence.tells_further(new.caller, by_its_code) {
                 self.running.doubt(stack, Doubts::START);
             }
             return stack;

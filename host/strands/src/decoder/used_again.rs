@@ -78,6 +78,15 @@ impl<S: Sink> Decoder<'_, S> {
         !self.is_part() && self.sites.may_jump_on(before, new.function, new.time)
     }
 
+    /// Whether the function that made the first outermost call on this stack may make the new one,
+    /// too: `holder` is that; or it jumps there at its end; or others with hooks were inlined into
+    /// it, so that its code is not read.
+    pub(super) fn is_by_its_code(&self, stack: u32, new: &Entered, holder: Option<u32>) -> bool {
+        let root = self.running.stack(stack).root.get();
+        root.is_some_and(|root| holder == Some(root) || self.sites.calls_hooks(root))
+            || self.may_have_jumped(stack, new)
+    }
+
     /// The fiber whose outermost call has ended, and whose code calls once more: from the same
     /// function, or, by a tail call, from that function's caller; and not from where fibers make
     /// their first call. In the first look, when those places are not known, from a later place.

@@ -15,7 +15,7 @@ pub const BODY: u64 = CODE + 0x100;
 /// The function that is not traced, and makes the fibers' outermost calls.
 pub const FIRST: u64 = CODE + 0x200;
 const MAKE: u64 = CODE + 0x300;
-const RUN: u64 = CODE + 0x400;
+pub const RUN: u64 = CODE + 0x400;
 pub const STEP: u64 = CODE + 0x500;
 pub const OWN: u64 = 0x7fff_7000;
 /// An array of a function on the thread's own stack.

@@ -2,7 +2,7 @@
 //! makes their outermost calls.
 
 use crate::log::Told;
-use crate::made_stacks::{BODY, FIRST, OWN, STACKS, STEP, told_with, written};
+use crate::made_stacks::{BODY, FIRST, OWN, RUN, STACKS, STEP, told_with, written};
 use heddle_strands::Kind;
 use heddle_trace_file::Addr;
 use heddle_trace_file::write::ThreadWriter;
@@ -233,4 +233,28 @@ fn what_is_left_with_its_fiber_was_a_callback_nevertheless() {
     });
     assert_eq!(calls.collect::<Vec<_>>(), [1; FIBERS]);
     assert_eq!(born(&told), FIBERS);
+}
+
+/// On many stacks, a fiber's call has ended before one comes from elsewhere. None has begun so on a
+/// new stack: but another function may make the first calls of fibers that begin later.
+#[test]
+fn a_later_call_is_a_fibers_next_for_sure_by_the_same_function_alone() {
+    let of = |site: u64| {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = written(directory.path(), |thread, next| {
+            for (function, site) in [(BODY, FIRST + 0x20), (STEP, site)] {
+                for number in 1..=20 {
+                    let base = STACKS[1].end + (number << 20);
+                    thread
+                        .entry(next(), function, site, base)
+                        .leave(next(), base);
+                }
+            }
+        });
+        let told = told_with(&trace, "");
+        let unsure = told.iter().filter(|told| matches!(told, Told::Unsure(_)));
+        (born(&told), unsure.count())
+    };
+    assert_eq!(of(FIRST + 0x40), (20, 0));
+    assert_eq!(of(RUN + 0x40), (20, 20));
 }
