@@ -320,9 +320,21 @@ impl Code {
             return false;
         };
         let [before, to] = [before, to].map(|at| at.0.wrapping_sub(code.bias));
-        // It was entered behind its beginning where it calls `__fentry__`.
-        let to = code.stretch(to).map_or(to, |(stretch, _)| stretch.start);
-        orders.may_jump(&function, || code.hooked(), before, to)
+        let may_jump = |to| orders.may_jump(&function, || code.hooked(), before, to);
+        let Some((entered, _)) = code.stretch(to) else {
+            return may_jump(to);
+        };
+        // It was entered behind its beginning where it calls `__fentry__`; and where another was
+        // made of it for some callers, the hook of that names it.
+        let is_clone =
+            |stretch: &&Stretch| self.original(stretch.function) == Some(entered.function);
+        let clones = match self.cloned.contains(&entered.function) {
+            true => code.stretches.as_slice(),
+            false => &[],
+        };
+        let clones = clones.iter().filter(is_clone);
+        let mut starts = std::iter::once(entered).chain(clones);
+        starts.any(|stretch| may_jump(stretch.start))
     }
 
     /// The function that makes the call which returns to `site`, if it calls no hooks.

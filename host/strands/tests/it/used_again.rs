@@ -258,3 +258,23 @@ fn a_later_call_is_a_fibers_next_for_sure_by_the_same_function_alone() {
     assert_eq!(of(FIRST + 0x40), (20, 0));
     assert_eq!(of(RUN + 0x40), (20, 20));
 }
+
+/// The code jumps to what the compiler has made of the function for this caller.
+#[test]
+fn a_fiber_goes_on_with_a_jump_to_a_clone_of_the_function() {
+    let fibers = |symbol: &str| {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = written(directory.path(), |thread, next| {
+            let base = STACKS[1].end;
+            for (function, site) in [(BODY, FIRST + 0x20), (STEP, RUN + 0x40)] {
+                thread
+                    .enter(next(), function, site, base)
+                    .exit(next(), function, 0, base);
+            }
+        });
+        let facts = format!("600 100 local {symbol}\n608 0 enter-call 500\n220 0 next-jump 600\n");
+        born(&told_with(&trace, &facts))
+    };
+    assert_eq!(fibers("step.constprop.0"), 1);
+    assert_eq!(fibers("other"), 2);
+}
