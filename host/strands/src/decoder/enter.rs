@@ -39,6 +39,9 @@ const HANDLED: u64 = 16 << 10;
 /// Stacks that are looked at in search of a caller.
 const STACKS: usize = 256;
 
+/// Calls that were taken for gone, likewise.
+const LOST: usize = 256;
+
 impl<S: Sink> Decoder<'_, S> {
     /// Takes an enter.
     // Its two short ways are wholly inlined: through memory, what is new would be written in halves
@@ -234,6 +237,9 @@ impl<S: Sink> Decoder<'_, S> {
             });
             by_gone = self.is_called_by_gone(context, new, function, found)?;
             if let Some((stack, index)) = found {
+                if self.is_nearer_to_lost((stack, index), new, function) {
+                    self.running.doubt(stack, Doubts::CALLER);
+                }
                 if let Some(container) = container {
                     let body = self.running.stack(stack).frames[container].body;
                     self.doubt_called_back(stack, container + 1, new.time);
@@ -584,6 +590,29 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         best.filter(|found| distance(found) < (8 << 20))
+    }
+
+    /// Whether a call of `function` that was taken for gone may have made the new one rather than
+    /// the call that was found for it: on a fiber whose stack is nearer, next below all of that
+    /// one's open calls.
+    fn is_nearer_to_lost(
+        &self,
+        (stack, index): (u32, usize),
+        new: &Entered,
+        function: u32,
+    ) -> bool {
+        let frames = &self.running.stack(stack).frames;
+        let (Some(found), Some(top)) = (frames.get(index), frames.last()) else {
+            return false;
+        };
+        let lost = self.running.lost().above(new.sp, found.sp - new.sp);
+        lost.take(LOST).any(|gone| {
+            let call = &gone.call;
+            call.body == function
+                && gone.base < top.sp
+                && call.is_entry == (new.way == Way::Entry)
+                && self.sites.may_call(call.function, call.sp - new.sp, new) != Some(false)
+        })
     }
 
     /// The open calls of `function` on this stack that are above the new call, the innermost first.

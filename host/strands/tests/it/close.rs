@@ -149,35 +149,34 @@ fn a_call_in_the_frame_of_an_open_one_is_a_fibers_on_an_array_there() {
 /// What lies between a call and the frame that it is below is on an array there.
 #[test]
 fn a_call_below_a_frame_with_a_fibers_stack_is_made_by_what_has_the_frame() {
-    let strands = |size: u64, goes_on: bool| {
+    let strands = |size: u64, before: Option<(u64, u64)>| {
         let facts = format!("100 {size:x} frame -\n108 0 entry-call -\n");
+        let sp = base(1);
         let told = told_of(&facts, |thread, next| {
-            let sp = base(1);
             thread.entry(next(), BODY, FIRST + 0x20, sp).entry(
                 next(),
                 STEP,
                 FIRST + 0x20,
                 sp - 0x100,
             );
-            if goes_on {
-                thread
-                    .entry(next(), STEP, BODY + 0x40, sp - size - 0x100)
-                    .leave(next(), sp - size - 0x100);
+            if let Some((site, sp)) = before {
+                thread.entry(next(), STEP, site, sp).leave(next(), sp);
             }
             thread.entry(next(), STEP, SITE, sp - size - 0x200);
         });
-        let enters = told.iter().filter_map(|told| match told {
-            Told::Enter(id, ..) => Some(id.number()),
-            _ => None,
-        });
-        enters.skip(1).collect::<Vec<u64>>()
+        (
+            last(&told).0,
+            told.iter().filter(|told| is_fiber(told)).count(),
+        )
     };
     for size in [0x4000, 0x1_2000] {
-        assert_eq!(strands(size, true), [2, 3, 2, 2]);
-        // The thread has gone back to the fiber unseen.
-        assert_eq!(strands(size, false), [2, 3, 2]);
+        let goes_on = (BODY + 0x40, base(1) - size - 0x100);
+        assert_eq!(strands(size, Some(goes_on)), (2, 2));
+        // A thread has gone back to the fiber unseen: from its array, or from elsewhere.
+        assert_eq!(strands(size, None), (2, 2));
+        assert_eq!(strands(size, Some((MAIN + 0x40, OWN - 0x100))), (2, 2));
     }
-    assert_eq!(strands(0x80, false), [2, 3, 3], "on another stack");
+    assert_eq!(strands(0x80, None), (3, 2), "on another stack");
 }
 
 /// Where a fiber was left, another begins with a function whose frame begins above that one's call.
@@ -220,6 +219,33 @@ fn a_call_is_that_of_the_nearest_call_of_its_function_on_any_stack() {
     };
     assert_ne!(strand(STEP, 10), strand(BODY, 0));
     assert_eq!(strand(STEP, 11), strand(BODY, 0));
+}
+
+/// A fiber's calls were taken for gone, as another one seemed to begin in their place: what is made
+/// there next may be theirs rather than that of the fiber on the stack above.
+#[test]
+fn a_call_may_be_that_of_a_nearer_call_of_its_function_that_was_taken_for_gone() {
+    let of = |above: u64, is_taken: bool| {
+        let told = told_of("", |thread, next| {
+            begin(thread, next, 10);
+            let sp = base(20);
+            thread.entry(next(), BODY, FIRST + 0x20, sp + above).entry(
+                next(),
+                BODY,
+                FIRST + 0x20,
+                sp,
+            );
+            if is_taken {
+                thread
+                    .entry(next(), STEP, SITE, sp)
+                    .leave(next(), sp)
+                    .entry(next(), STEP, BODY + 0x40, sp - 0x40);
+            }
+        });
+        last(&told)
+    };
+    assert_eq!(of(0x4000, false), (13, 0, true));
+    assert_eq!(of(0x4000, true), (12, 1, false));
 }
 
 /// One that is much further below than others from its place may be another call's, which was taken
