@@ -270,6 +270,20 @@ impl<'a> Sites<'a> {
         Some(made_it.unwrap_or(nearest).index)
     }
 
+    /// Whether only calls from other sites tell that the call at `index` made the new one, and not
+    /// a nearer one of `calls`, the innermost first.
+    pub fn is_by_others(
+        &self,
+        new: &Entered,
+        index: usize,
+        mut calls: impl Iterator<Item = Candidate>,
+    ) -> bool {
+        let is_nearest = calls.next().is_none_or(|nearest| nearest.index == index);
+        !is_nearest
+            && new.way == Way::Instrumented
+            && self.of(new.caller, new.function, false).is_none()
+    }
+
     /// Whether one of `calls` further out than that at `index` may have made the new call instead,
     /// because that one is gone; all are of the function `caller`, the innermost first. Where its
     /// frames are always as large, none may. O(calls).

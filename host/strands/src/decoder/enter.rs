@@ -251,6 +251,11 @@ impl<S: Sink> Decoder<'_, S> {
                         .push(context, stack, new, (callee, body), Frame::INLINED);
                     return Ok(());
                 }
+                let calls = self.candidates(stack, function, new);
+                let by_others = self.sites.is_by_others(new, index, calls);
+                if by_others {
+                    self.running.doubt_strand(stack, Doubts::CALLER);
+                }
                 self.leave_to_caller(stack, index + 1, new);
                 self.running.run(context, stack, new.time);
                 let calls = self.candidates(stack, function, new);
@@ -268,7 +273,7 @@ impl<S: Sink> Decoder<'_, S> {
                 if self.may_be_anothers(stack, above) {
                     // Stacks lie at equal distances, so another would fit the same way, unasked.
                     self.running.doubt(stack, Doubts::CALLER);
-                } else {
+                } else if !by_others {
                     let site = Site {
                         site: new.caller,
                         function: new.function,

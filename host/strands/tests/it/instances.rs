@@ -475,3 +475,35 @@ fn a_coroutine_is_not_sure_on_whose_stack_calls_are_another_strands() {
     assert!(!sure(LEAF + 0x40, 0x20), "whose caller is gone");
     assert!(!sure(LEAF + 0x40, 0x60), "and it seems to be, too");
 }
+
+/// By `-finstrument-functions`, the distance of a function's other callers tells that the inner one
+/// of two open calls of a coroutine's function is gone. That is not certain.
+#[test]
+fn coroutines_are_not_sure_where_other_callers_tell_which_of_them_has_called() {
+    let sure = |below: u64| {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = written(directory.path(), |thread, next| {
+            let (outer, inner, leaf) = (OWN - 0x100, OWN - 0x130, OWN - 0x130 - below);
+            thread
+                .enter(next(), LEAF, MAIN + 0x40, OWN - 0x50)
+                .exit(next(), LEAF, 0, OWN - 0x50);
+            for memory in [MEMORY, MEMORY + 0x1000] {
+                thread
+                    .capture(BODY, memory, None)
+                    .enter(next(), BODY, MAIN + 0x20, outer)
+                    .capture(BODY, memory + 0x100, None)
+                    .enter(next(), BODY, BODY + 0x20, inner)
+                    .enter(next(), LEAF, BODY + 0x40, leaf)
+                    .exit(next(), LEAF, 0, leaf);
+                if below == 0x50 {
+                    thread.exit(next(), BODY, 0, inner);
+                }
+                thread.exit(next(), BODY, 0, outer);
+            }
+        });
+        let told = instances(&trace).into_iter();
+        told.map(|(.., is_sure)| is_sure).collect::<Vec<bool>>()
+    };
+    assert_eq!(sure(0x50), [true; 4]);
+    assert_eq!(sure(0x20), [false; 4], "the outer one is 0x50 above");
+}
