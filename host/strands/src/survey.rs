@@ -428,7 +428,8 @@ pub(crate) enum Near {
     No,
     /// It is far below that of the stack that runs, and may be on another one.
     Far,
-    /// As far below that as large frames are.
+    /// It is 1 to 4 KB below that of the stack that runs: a large frame may lie between the two, or
+    /// the call is on another stack.
     Large,
     /// So close below that of the stack that runs that hardly anything was left of that, if it were
     /// on another one.

@@ -1,5 +1,5 @@
-//! Sinks behind pointers: for all of them together, the decoder is compiled once. Else each sink of
-//! a program would take seconds of its compilation, and as much memory as the decoder has code.
+//! Sinks behind pointers: the decoder is compiled once for all of them. Else it would be compiled
+//! for each type of sink, which takes seconds, and a program would hold its code as often.
 
 use super::decoded::Decoded;
 use crate::brief::Brief;
@@ -9,13 +9,13 @@ use heddle_trace_file::{Callee, Error, Event, Nanos, Place};
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
-/// A sink that is one of several kinds.
+/// A sink behind a pointer: the decoder does not know its type.
 pub(crate) struct Boxed<T: ?Sized, const LIVES: bool>(Box<T>);
 
-/// What is made for each process where events are taken by several workers.
+/// The sink of a process, or of a part of one, where several workers take the events.
 pub(crate) type Shared<'a, const LIVES: bool> = Boxed<dyn Keep + Send + 'a, LIVES>;
 
-/// What is made for each process where each event is shown to somebody.
+/// The sink of a process where a caller looks at it after each event.
 pub(crate) type Shown<'a, const LIVES: bool> = Boxed<dyn Each + 'a, LIVES>;
 
 /// A sink, and where it is put in the end.
@@ -24,12 +24,12 @@ struct Behind<S, P> {
     place: P,
 }
 
-/// A sink that is put somewhere in the end, by who knows its type.
+/// A sink that, in the end, its caller gets back as the type that it is.
 pub(crate) trait Keep: Told {
     fn keep(self: Box<Self>);
 }
 
-/// The same, and somebody looks at it after each event.
+/// The same where its caller looks at it after each event.
 pub(crate) trait Each: Keep {
     /// Whether to go on.
     fn each(&mut self, place: Place, event: &Event<'_>) -> bool;

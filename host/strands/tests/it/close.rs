@@ -66,7 +66,7 @@ fn a_call_close_below_that_of_the_stack_that_runs_is_no_fibers_first_for_sure() 
     for facts in ["", begins] {
         assert_eq!(of(40, 0x40, facts), (0, false));
         assert_eq!(of(40, 0x800, facts), (0, true));
-        // Of few fibers, it may be one's whose function has no hooks, and this a callback.
+        // So few calls may have been callbacks, on fibers whose functions have no hooks.
         assert_eq!(of(10, 0x800, facts), (0, false));
         assert_eq!(of(10, 0x1800, facts), (0, true));
     }
