@@ -112,16 +112,10 @@ enum Held {
 /// The sinks that were behind a filter, and what that left out.
 pub fn unwrap<S>(decoded: Decoded<Filtered<'_, S>>) -> (Decoded<S>, LeftOut) {
     let mut left_out = LeftOut::default();
-    let sinks = decoded.sinks.into_iter().map(|(process, sink)| {
+    let decoded = decoded.with(|sink| {
         left_out += sink.left_out;
-        (process, sink.inner)
+        Some(sink.inner)
     });
-    let decoded = Decoded {
-        sinks: sinks.collect(),
-        unresolved: decoded.unresolved,
-        loose: decoded.loose,
-        remarks: decoded.remarks,
-    };
     (decoded, left_out)
 }
 

@@ -53,8 +53,8 @@ impl<S> Decoded<S> {
 }
 
 impl<S> Decoded<S> {
-    /// The same with what `change` makes of each sink.
-    pub(super) fn with<T>(self, mut change: impl FnMut(S) -> Option<T>) -> Decoded<T> {
+    /// The same with what `change` makes of each sink; without those of which it makes nothing.
+    pub fn with<T>(self, mut change: impl FnMut(S) -> Option<T>) -> Decoded<T> {
         let sinks = self.sinks.into_iter();
         let sinks = sinks.filter_map(|(process, sink)| Some((process, change(sink)?)));
         Decoded {
