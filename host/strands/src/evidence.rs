@@ -32,6 +32,8 @@ pub(crate) struct Start {
     /// If it is next below the innermost call of the stack that runs: that call's function, and how
     /// far below.
     pub near: Option<(u32, u64)>,
+    /// The same, if stacks that rest lie between: whether those are gone is not known.
+    pub over: Option<(u32, u64)>,
     /// How far it is below the innermost call of another stack, if it is.
     pub behind: Option<u64>,
     /// It is where the stack that runs has had its outermost call, which has ended: so what rests
@@ -44,7 +46,7 @@ pub(crate) struct Start {
 impl Start {
     /// See [`Near`].
     fn near(&self) -> Near {
-        let near = self.near.map(|(_, distance)| distance);
+        let near = self.near.or(self.over).map(|(_, distance)| distance);
         Near::of(near.or(self.behind.filter(|_| self.again)), self.behind)
     }
 }
@@ -325,6 +327,13 @@ impl<'a> Evidence<'a> {
         let count = |above: u32| facts.called_back.get(&(site, function, above)).copied();
         let most = facts.most_called_back.get(&(site, function)).copied();
         count(above).unwrap_or(0) * 4 >= most.unwrap_or(0).max(Self::MANY)
+    }
+
+    /// Whether a call from this site to this function was called back from a call of the function
+    /// `above`.
+    pub fn calls_back(&self, start: &Start, above: u32) -> bool {
+        let key = (start.site, start.function, above);
+        self.facts().called_back.contains_key(&key)
     }
 
     /// Whether enough was seen to say that a call from `site` is a further one of a fiber; see

@@ -7,7 +7,7 @@ use crate::entered::Entered;
 use crate::evidence::Start;
 use crate::made_stacks::{Fiber, MadeStack};
 use crate::sink::Sink;
-use crate::stacks::{BASE, Frame, LITTLE, REACH};
+use crate::stacks::{BASE, DOUBTFUL, Frame, LITTLE, REACH};
 use crate::survey::Votes;
 
 use heddle_trace_file::{Addr, Way};
@@ -69,14 +69,20 @@ impl<S: Sink> Decoder<'_, S> {
                 && self.running.stack(stack).owner.is_none()
                 && !self.is_nearer_to_emptied(context, new.sp, top)
         });
-        let top = near.and_then(|stack| self.running.stack(stack).top());
+        let over =
+            current.filter(|&stack| near.is_none() && self.is_over_others(context, stack, made_at));
+        let below = |stack: u32| {
+            let top = self.running.stack(stack).top()?;
+            Some((top.body, top.sp - made_at))
+        };
         let start = Start {
             site: new.caller,
             function: new.function,
             sp: new.sp,
             made_at,
             holder,
-            near: top.map(|top| (top.body, top.sp - made_at)),
+            near: near.and_then(below),
+            over: over.and_then(below),
             behind: behind.map(|(top, _)| top - made_at),
             again: current.is_some_and(|stack| self.has_ended_at(stack, new.sp)),
             within: self.begins_within(),
@@ -124,6 +130,13 @@ impl<S: Sink> Decoder<'_, S> {
                 && self.is_called_on(stack, &start, votes, instrumented)
             {
                 self.evidence.note_guess();
+                if let Some((runs, called_over)) = over.zip(self.is_called_over(stack, &start)) {
+                    self.running.doubt(runs, Doubts::CALLBACK);
+                    self.running.doubt(stack, Doubts::CALLBACK);
+                    if called_over {
+                        return runs;
+                    }
+                }
                 if votes.near > 0 && votes.far > 0 {
                     self.unresolved.ambiguous += 1;
                 }
@@ -312,6 +325,41 @@ impl<S: Sink> Decoder<'_, S> {
             self.running.doubt(stack, Doubts::CALLBACK);
         }
         true
+    }
+
+    /// Whether the call at `sp` is close below the innermost call of the fiber on `stack`, which a
+    /// thread runs, and whole stacks that rest lie between. A fiber that was abandoned rests for
+    /// good, and another may have been given its memory. If it was not, the one that runs has
+    /// hardly anything left of its own stack.
+    fn is_over_others(&self, context: usize, stack: u32, sp: u64) -> bool {
+        let state = self.running.stack(stack);
+        let Some(top) = state.top().filter(|_| state.owner.is_none()) else {
+            return false;
+        };
+        let reach = DOUBTFUL + self.sites.frame_below(top);
+        let is_near = top.sp.checked_sub(sp).is_some_and(|by| by < reach);
+        let lies_between = |(at, other): (u64, u32)| {
+            let first = self.running.stack(other).frames.first();
+            first.is_some_and(|first| first.sp < top.sp) && !self.sites.has_array_at(top, at)
+        };
+        is_near
+            && self
+                .running
+                .map()
+                .next_above(context, sp)
+                .is_some_and(lies_between)
+    }
+
+    /// Whether the call was called back from what it is [over others] of, if it may have been,
+    /// rather than from the innermost call of `rests`.
+    ///
+    /// [over others]: Decoder::is_over_others
+    fn is_called_over(&self, rests: u32, start: &Start) -> Option<bool> {
+        let (runs, _) = start.over?;
+        let by_running = self.evidence.calls_back(start, runs);
+        let rests = self.running.stack(rests).top();
+        let by_resting = rests.is_some_and(|call| self.evidence.calls_back(start, call.body));
+        (by_running || !by_resting).then_some(by_running && !by_resting)
     }
 
     /// The stack on which the outermost call has just ended by a jump to the new call's function,

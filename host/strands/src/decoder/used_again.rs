@@ -169,11 +169,17 @@ impl<S: Sink> Decoder<'_, S> {
             self.running.leave_current(context, new.time);
         }
         // Uninstrumented code may have destroyed the fiber that a thread ran when it was heard of
-        // last.
+        // last. Or that was left, and begins so close below that it is where the new stack is.
+        let begins_below = |running: &Running<'_, S>, stack: u32| {
+            let first = running.stack(stack).frames.first();
+            first.is_some_and(|first| (first.sp..first.sp + BASE).contains(&sp))
+        };
         for index in 0..self.running.threads() {
             if let Some(stack) = self.running.thread(index).current
                 && self.running.stack(stack).owner.is_none()
-                && (self.running.stack(stack).begins_near(sp) || self.is_in_frame(new, stack))
+                && (self.running.stack(stack).begins_near(sp)
+                    || begins_below(&self.running, stack)
+                    || self.is_in_frame(new, stack))
             {
                 same |= self.doubt_end(stack, new, instrumented);
                 self.running.discard_current(index, new.time);

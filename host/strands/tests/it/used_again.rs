@@ -2,7 +2,7 @@
 //! makes their outermost calls.
 
 use crate::log::Told;
-use crate::made_stacks::{BODY, FIRST, OWN, RUN, STACKS, STEP, told_with, written};
+use crate::made_stacks::{BODY, FIRST, MAIN, OWN, RUN, STACKS, STEP, told_with, written};
 use heddle_strands::Kind;
 use heddle_trace_file::Addr;
 use heddle_trace_file::write::ThreadWriter;
@@ -277,4 +277,96 @@ fn a_fiber_goes_on_with_a_jump_to_a_clone_of_the_function() {
     };
     assert_eq!(fibers("step.constprop.0"), 1);
     assert_eq!(fibers("other"), 2);
+}
+
+/// So many fibers begin and rest on stacks far from each other, each with a callback; then another
+/// on `STACKS[0]`, which is within a call of `RUN`; and what `does` does, told where that began.
+fn left_on_a_stack(
+    fibers: u64,
+    does: impl FnOnce(&mut ThreadWriter, &mut dyn FnMut() -> u64, u64),
+) -> Vec<Told> {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        for number in 1..=fibers {
+            let base = STACKS[1].end + (number << 20);
+            thread
+                .entry(next(), BODY, FIRST + 0x20, base)
+                .entry(next(), STEP, FIRST + 0x60, base - 0x330)
+                .leave(next(), base - 0x330);
+        }
+        let sp = STACKS[0].end - 0x1000;
+        thread
+            .entry(next(), BODY, FIRST + 0x20, sp)
+            .entry(next(), RUN, BODY + 0x20, sp - 0x40);
+        does(thread, next, sp);
+    });
+    told_with(&trace, "")
+}
+
+/// The number of the strand of each call of this function, and its depth there.
+fn calls_of(told: &[Told], function: u64) -> Vec<(u64, usize)> {
+    let calls = told.iter().filter_map(|told| match told {
+        Told::Enter(id, _, _, called, _, depth, _) if called.0 == function => {
+            Some((id.number(), *depth))
+        }
+        _ => None,
+    });
+    calls.collect()
+}
+
+fn unsure(told: &[Told]) -> Vec<u64> {
+    let unsure = told.iter().filter_map(|told| match told {
+        Told::Unsure(id) => Some(id.number()),
+        _ => None,
+    });
+    unsure.collect()
+}
+
+/// The last fiber that was resumed is left for good, as each of the others may be.
+#[test]
+fn a_fiber_that_ran_last_is_gone_where_another_begins_close_above() {
+    let told = left_on_a_stack(20, |thread, next, sp| {
+        thread
+            .entry(next(), BODY, FIRST + 0x20, sp + 0x300)
+            .entry(next(), STEP, FIRST + 0x60, sp - 0x50)
+            .leave(next(), sp - 0x50);
+    });
+    // After the thread, the 20, and the one that was left.
+    assert_eq!(calls_of(&told, STEP).last(), Some(&(23, 1)));
+    assert!(unsure(&told).is_empty());
+}
+
+/// The memory of a fiber that was left may lie within the stack of the one that runs.
+#[test]
+fn a_callback_below_a_fiber_that_rests_may_be_of_the_one_that_runs() {
+    let called_back = |above: u64, below: u64| {
+        let told = left_on_a_stack(20, |thread, next, sp| {
+            thread
+                .entry(next(), BODY, FIRST + 0x20, sp + above)
+                .entry(next(), STEP, FIRST + 0x60, sp - below)
+                .leave(next(), sp - below);
+        });
+        (*calls_of(&told, STEP).last().unwrap(), unsure(&told))
+    };
+    assert_eq!(called_back(0xa00, 0x300), ((23, 1), vec![22, 23]));
+    // So much is left of the stack of the one that runs that the other lives.
+    assert_eq!(called_back(0x1000, 0x300), ((22, 2), vec![]));
+}
+
+/// So may what seems to be another fiber's first call.
+#[test]
+fn a_call_between_the_two_is_no_fibers_first_for_sure() {
+    let begun = |above: u64| {
+        let told = left_on_a_stack(8, |thread, next, sp| {
+            thread.entry(next(), BODY, FIRST + 0x20, sp + above).entry(
+                next(),
+                BODY,
+                FIRST + 0x20,
+                sp - 0x4c0,
+            );
+        });
+        (*calls_of(&told, BODY).last().unwrap(), unsure(&told))
+    };
+    assert_eq!(begun(0xa00), ((12, 0), vec![12]));
+    assert_eq!(begun(0x1000), ((12, 0), vec![]));
 }
