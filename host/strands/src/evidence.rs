@@ -150,6 +150,14 @@ impl<'a> Evidence<'a> {
         known.is_some_and(|known| known.inner_sites.contains(&site))
     }
 
+    /// Whether fibers begin with calls from this site elsewhere than within a thread's own stack.
+    pub fn begins_fibers(&mut self, site: u64) -> bool {
+        self.note_guess();
+        let facts = self.facts();
+        let is_root = facts.sites.get(&site).is_some_and(|votes| votes.is_root());
+        is_root && facts.first_call_sites.holds(site)
+    }
+
     /// This call of a fiber was taken for gone, because another fiber began on its stack, but went
     /// on at `time`. `alone`: none that was there before it did.
     pub fn note_went_on(&mut self, gone: &GoneOnFiber, alone: bool, time: u64) {

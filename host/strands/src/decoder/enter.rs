@@ -328,7 +328,7 @@ impl<S: Sink> Decoder<'_, S> {
             let tells = tells && !by_gone;
             // Without a symbol, code that has no hooks may be taken for the function before.
             let instrumented = instrumented.is_some_and(|it| self.sites.has_symbol(it));
-            self.on_own(context, own, new, (callee, way, tells), instrumented)
+            self.on_own(context, own, new, (callee, way, tells), instrumented)?
         } else if self.alone {
             return Err(NotAlone);
         } else {

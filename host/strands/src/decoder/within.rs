@@ -16,6 +16,9 @@ impl<S: Sink> Decoder<'_, S> {
     /// that lies within. What is open there is what is around the call. Nothing is if the caller
     /// `tells` of each of its calls, and has none open: within an open call it would have been
     /// recorded, unless it began where events are missing.
+    ///
+    /// # Errors
+    /// [`NotAlone`], if it may be a fiber's and only the thread's own stack is allowed.
     pub(super) fn on_own(
         &mut self,
         context: usize,
@@ -23,14 +26,14 @@ impl<S: Sink> Decoder<'_, S> {
         new: &Entered,
         (callee, way, tells): (u32, u16, bool),
         instrumented: bool,
-    ) -> u32 {
+    ) -> Result<u32, NotAlone> {
         if !self.announced.starts(context)
             && let Some(stack) = self.jumped_on(context, new, callee)
         {
-            return stack;
+            return Ok(stack);
         }
         if let Some(stack) = self.on_made_array(context, own, new, way) {
-            return stack;
+            return Ok(stack);
         }
         if !instrumented {
             self.end_inner_below(new);
@@ -44,6 +47,11 @@ impl<S: Sink> Decoder<'_, S> {
             Some((_, Some(goes_on))) => !goes_on,
             _ => begins,
         };
+        let is_in_frame = !instrumented && inner.is_none() && self.is_in_frame_of_open(own, new);
+        if is_in_frame && self.alone {
+            return Err(NotAlone);
+        }
+        let begins = begins || (is_in_frame && self.evidence.begins_fibers(new.caller));
         if begins && !instrumented {
             let maker = self.made_stacks.maker(new.sp);
             let call = (Addr(new.function), new.sp, maker);
@@ -55,9 +63,12 @@ impl<S: Sink> Decoder<'_, S> {
             } else if let Some((_, None)) = ended {
                 self.running.doubt(stack, Doubts::START);
             }
-            return stack;
+            return Ok(stack);
         }
         let stack = inner.unwrap_or(own);
+        if is_in_frame {
+            self.running.doubt_strand(own, Doubts::CALLBACK);
+        }
         if ended == Some((stack, None)) {
             self.running.doubt(stack, Doubts::START);
         }
@@ -83,7 +94,14 @@ impl<S: Sink> Decoder<'_, S> {
         let begins = stack == own && (tells || !instrumented);
         self.lose_above(stack, count, begins.then_some(new.caller));
         self.running.calls.unwind(stack, count);
-        stack
+        Ok(stack)
+    }
+
+    /// Whether a call within the thread's stack `own` lies within the frame of the nearest open
+    /// call, as its code says: that is gone, or has a fiber's stack for an array.
+    fn is_in_frame_of_open(&self, own: u32, new: &Entered) -> bool {
+        let nearest = self.nearest_within(own, new);
+        nearest.is_some_and(|frame| self.sites.has_array_at(frame, new.sp))
     }
 
     /// Whether a new call by uninstrumented code within the thread's stack `own` is far below all
@@ -91,6 +109,14 @@ impl<S: Sink> Decoder<'_, S> {
     /// nearest one, as its code says. Else a function without hooks that this one has called may
     /// make it: one that has gone on was taken for a fiber that begins.
     fn is_apart(&self, own: u32, new: &Entered) -> bool {
+        self.nearest_within(own, new).is_none_or(|frame| {
+            frame.sp - new.sp >= DOUBTFUL || self.sites.has_array_at(frame, new.sp)
+        })
+    }
+
+    /// The nearest open call above a new one within the thread's stack `own`: the thread's, or one
+    /// of a fiber that lies within.
+    fn nearest_within(&self, own: u32, new: &Entered) -> Option<&Frame> {
         let map = self.running.map();
         let within = map.stacks.inner().iter().copied().filter(|&stack| {
             let inner = map.stacks[stack].inner.as_ref();
@@ -101,9 +127,7 @@ impl<S: Sink> Decoder<'_, S> {
             calls.find(|frame| frame.sp >= new.sp)
         };
         let nearest = std::iter::once(own).chain(within).filter_map(above);
-        nearest.min_by_key(|frame| frame.sp).is_none_or(|frame| {
-            frame.sp - new.sp >= DOUBTFUL || self.sites.has_array_at(frame, new.sp)
-        })
+        nearest.min_by_key(|frame| frame.sp)
     }
 
     /// Whether a call by uninstrumented code on `stack`, within a thread's own, on which so many

@@ -4,6 +4,7 @@
 use crate::log::Told;
 use crate::marks::decoded_by;
 use crate::ways;
+use heddle_strands::Kind;
 use heddle_trace_file::Way;
 use heddle_trace_file::write::ThreadWriter;
 
@@ -165,4 +166,33 @@ fn fibers_that_cannot_be_told_from_calls_of_the_thread_are_doubted() {
         doubted += u64::from(!is_thread_sure);
     }
     assert!(doubted > 0);
+}
+
+/// The thread has no other fiber, so that it might be decoded by itself.
+#[test]
+fn a_fiber_begins_on_an_array_from_where_another_threads_do() {
+    let decoded = decoded_by(false, FRAMES, |process| {
+        let mut times = (0..).map(|time| time * 10);
+        let mut next = || times.next().unwrap();
+        let mut other = process.thread(4711, "other");
+        other.stack(0x7ffe_0000, 0x7ffe_8000);
+        for number in 1..=20 {
+            let base = 0x6000_0000 + (number << 20);
+            ways::enter(Way::Entry, &mut other, next(), (BODY, FIRST + 0x20, base));
+        }
+        other.finish().unwrap();
+        let mut thread = process.thread(4712, "thread");
+        thread.stack(OWN, OWN + 0x8000);
+        for call in [
+            (INNER, FIRST + 0x80, OWN + 0x7f00),
+            (BODY, FIRST + 0x20, OWN + 0x2000),
+        ] {
+            ways::enter(Way::Entry, &mut thread, next(), call);
+        }
+        thread.finish().unwrap();
+    });
+    let told: Vec<&Told> = decoded.sinks.iter().flat_map(|(_, log)| &log.0).collect();
+    let born = |told: &&&Told| matches!(told, Told::Strand("born", _, Kind::Fiber, ..));
+    assert_eq!(told.iter().filter(born).count(), 21);
+    assert!(!told.iter().any(|told| matches!(told, Told::Unsure(_))));
 }

@@ -370,3 +370,33 @@ fn a_call_between_the_two_is_no_fibers_first_for_sure() {
     assert_eq!(begun(0xa00), ((12, 0), vec![12]));
     assert_eq!(begun(0x1000), ((12, 0), vec![]));
 }
+
+/// A call within the frame of the thread's innermost call is that of a fiber on an array, or the
+/// function is gone. Where fibers begin elsewhere, one begins there.
+#[test]
+fn a_fiber_begins_within_a_frame_from_where_others_do() {
+    let begun = |site: u64, frame: &str| {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = written(directory.path(), |thread, next| {
+            for number in 1..=20 {
+                let base = STACKS[1].end + (number << 20);
+                thread.entry(next(), BODY, FIRST + 0x20, base);
+            }
+            thread.entry(next(), RUN, MAIN + 0x40, OWN - 0x100).entry(
+                next(),
+                BODY,
+                site,
+                OWN - 0x800,
+            );
+        });
+        let told = told_with(
+            &trace,
+            &format!("400 {frame} frame -\n108 0 entry-call -\n"),
+        );
+        (*calls_of(&told, BODY).last().unwrap(), unsure(&told))
+    };
+    assert_eq!(begun(FIRST + 0x20, "2000"), ((22, 0), vec![]));
+    assert_eq!(begun(FIRST + 0x40, "2000"), ((1, 2), vec![1]));
+    // Below the frame, it is called back.
+    assert_eq!(begun(FIRST + 0x20, "400"), ((1, 2), vec![]));
+}
