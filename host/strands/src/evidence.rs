@@ -32,7 +32,8 @@ pub(crate) struct Start {
     /// If it is next below the innermost call of the stack that runs: that call's function, and how
     /// far below.
     pub near: Option<(u32, u64)>,
-    /// The same, if stacks that rest lie between: whether those are gone is not known.
+    /// If whole stacks that rest lie between the two, and it is less than 4 KB below: the same.
+    /// Whether their fibers were abandoned is not known.
     pub over: Option<(u32, u64)>,
     /// How far it is below the innermost call of another stack, if it is.
     pub behind: Option<u64>,

@@ -350,10 +350,9 @@ impl<S: Sink> Decoder<'_, S> {
                 .is_some_and(lies_between)
     }
 
-    /// Whether the call was called back from what it is [over others] of, if it may have been,
-    /// rather than from the innermost call of `rests`.
-    ///
-    /// [over others]: Decoder::is_over_others
+    /// Which of two calls called this one back, by the functions that were seen to do so elsewhere:
+    /// `true`, the innermost call of the fiber that runs ([`Start::over`]); `false`, that of the
+    /// stack `rests`. `None` if there is no doubt that it was the latter.
     fn is_called_over(&self, rests: u32, start: &Start) -> Option<bool> {
         let (runs, _) = start.over?;
         let by_running = self.evidence.calls_back(start, runs);

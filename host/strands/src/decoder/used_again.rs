@@ -169,7 +169,7 @@ impl<S: Sink> Decoder<'_, S> {
             self.running.leave_current(context, new.time);
         }
         // Uninstrumented code may have destroyed the fiber that a thread ran when it was heard of
-        // last. Or that was left, and begins so close below that it is where the new stack is.
+        // last. A fiber that begins close below the new call lies on the new stack: so it is gone.
         let begins_below = |running: &Running<'_, S>, stack: u32| {
             let first = running.stack(stack).frames.first();
             first.is_some_and(|first| (first.sp..first.sp + BASE).contains(&sp))

@@ -22,8 +22,16 @@ fn fibers(ends: bool, below: u64, facts: &str) -> (usize, usize) {
             .leave(next(), sp - below);
     });
     let told = told_with(&trace, facts);
-    let unsure = told.iter().filter(|told| matches!(told, Told::Unsure(_)));
-    (born(&told), unsure.count())
+    (born(&told), unsure(&told).len())
+}
+
+/// The numbers of the strands that are not sure.
+fn unsure(told: &[Told]) -> Vec<u64> {
+    let unsure = told.iter().filter_map(|told| match told {
+        Told::Unsure(id) => Some(id.number()),
+        _ => None,
+    });
+    unsure.collect()
 }
 
 /// The fibers that there are.
@@ -78,8 +86,7 @@ fn a_function_that_makes_several_calls_may_make_each_of_them_behind_another() {
             }
         });
         let told = told_with(&trace, facts);
-        let unsure = told.iter().filter(|told| matches!(told, Told::Unsure(_)));
-        (born(&told), unsure.count())
+        (born(&told), unsure(&told).len())
     };
     assert_eq!(of(""), (3, 2));
     let both = "220 1 first-call -\n240 1 first-call -\n";
@@ -252,8 +259,7 @@ fn a_later_call_is_a_fibers_next_for_sure_by_the_same_function_alone() {
             }
         });
         let told = told_with(&trace, "");
-        let unsure = told.iter().filter(|told| matches!(told, Told::Unsure(_)));
-        (born(&told), unsure.count())
+        (born(&told), unsure(&told).len())
     };
     assert_eq!(of(FIRST + 0x40), (20, 0));
     assert_eq!(of(RUN + 0x40), (20, 20));
@@ -312,14 +318,6 @@ fn calls_of(told: &[Told], function: u64) -> Vec<(u64, usize)> {
         _ => None,
     });
     calls.collect()
-}
-
-fn unsure(told: &[Told]) -> Vec<u64> {
-    let unsure = told.iter().filter_map(|told| match told {
-        Told::Unsure(id) => Some(id.number()),
-        _ => None,
-    });
-    unsure.collect()
 }
 
 /// The last fiber that was resumed is left for good, as each of the others may be.
